@@ -6,7 +6,7 @@ its first page is asked for: a process reloads what is offered every two seconds
 """
 
 from dataclasses import dataclass
-from datetime import date, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from argon2 import PasswordHasher
 from sqlalchemy import insert, select, update
 
 from portal.backend import backend
+from portal.catalog import term_catalog
 from portal.catalog.models import (
     Course,
     Department,
@@ -29,6 +30,7 @@ from portal.catalog.models import (
 from portal.core.db import transaction
 from portal.ledger.types import WindowView
 from portal.people.models import Account, Student, StudentSubject
+from portal.windows import deadlines
 from portal.windows.models import window_ids
 from portal.windows.warmup import section_specs
 
@@ -108,6 +110,19 @@ def a_term(name: str = "Fall 2030", **fields: Any) -> Term:
     """A published term of four months."""
     dates = {"starts_on": date(2030, 8, 26), "ends_on": date(2030, 12, 20)}
     return added(Term(**{"name": name, "state": "published", **dates, **fields}))
+
+
+def set_deadlines(term: Term, **days: int | None) -> None:
+    """Set deadlines of a term so many days from today, or remove them."""
+    today = datetime.now(backend().settings.zone).date()
+    values = {
+        name: None if each is None else today + timedelta(each) for name, each in days.items()
+    }
+    newer = {"catalog_version": Term.catalog_version + 1}
+    with transaction() as session:
+        session.execute(update(Term).where(Term.id == term.id).values(**values, **newer))
+    term_catalog.forget()
+    deadlines.send(term.id)
 
 
 def a_department(code: str = "SCI") -> Department:

@@ -19,8 +19,8 @@ from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
 from portal.registration.reasons import NOT_OVERRIDABLE, REASONS
 
-# Students apply because no window is open to them.
-ALWAYS_OVERRIDDEN = tuple(each.code for each in REASONS.values() if each.no_window)
+# Students apply because no window is open to them, or a deadline has passed.
+ALWAYS_OVERRIDDEN = tuple(each.code for each in REASONS.values() if each.out_of_time)
 
 
 @dataclass(frozen=True)

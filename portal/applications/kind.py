@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, timedelta
 from functools import cached_property, partial
 from typing import Any, Protocol
 
@@ -16,6 +16,8 @@ from portal.ledger.types import Reason, Registrations
 from portal.people import student_profile
 from portal.recorder import read_with_fallback
 from portal.registration import rules
+
+TIME_AFTER_A_DEADLINE = timedelta(weeks=2)
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,7 @@ class Kind:
     steps: tuple[Step, ...]
     approval: Approval
     last_day: Callable[[TermView], date]
+    deadline: str = ""  # until which students need no such application: one of DEADLINES
     holds: bool = False
     whole_term: bool = False
     courses: Callable[[Mapping[str, Any], int], set[int]] = lambda _answers, _term: set()
@@ -139,3 +142,18 @@ class Kind:
     def step(self, name: str) -> Step | None:
         """Return the step of that name."""
         return next((each for each in self.steps if each.name == name), None)
+
+    def needless_until(self, term: TermView) -> date | None:
+        """Return the last day on which students can do it themselves while a window is open."""
+        return getattr(term, self.deadline) if self.deadline else None
+
+
+def late(term: TermView, days: int, deadline: date | None) -> date:
+    """Return the last day of a late application: so many days after the term's first day.
+
+    If the deadline that it passes comes later, it is two weeks after that; never after the term.
+    """
+    last = term.starts_on + timedelta(days=days)
+    if deadline:
+        last = max(last, deadline + TIME_AFTER_A_DEADLINE)
+    return min(last, term.ends_on)

@@ -55,6 +55,10 @@ class Term(SoftDelete, Base):
     skip_reasons: Mapped[list[str]] = mapped_column(
         ARRAY(String(40)), default=list, server_default="{}"
     )
+    # The last days to add, drop and withdraw, if there are any (portal/windows/deadlines.py).
+    add_deadline: Mapped[date | None] = mapped_column(Date)
+    drop_deadline: Mapped[date | None] = mapped_column(Date)
+    withdraw_deadline: Mapped[date | None] = mapped_column(Date)
     state: Mapped[str] = mapped_column(String(12), default="draft", server_default="draft")
     # Of a rehearsal: lists leave it out, and no program hears of it.
     practice: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())

@@ -32,6 +32,7 @@ from portal.catalog.models import (
 from portal.core.audit_trail import AuditEntry, add_audit_entry
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _l
+from portal.ledger.types import DEADLINES
 
 WEEK = timedelta(days=7)
 
@@ -106,6 +107,7 @@ def create(wanted: TermDetails, source: int | None, by: int, reason: str) -> int
                 model = session.get_one(Term, source, with_for_update=True)
                 term.credit_limit, term.drops_per_day = model.credit_limit, model.drops_per_day
                 term.skip_limit, term.skip_reasons = model.skip_limit, list(model.skip_reasons)
+                _copy_deadlines(model, term)
                 session.add(term)
                 session.flush()
                 copied = {"copied": model.name, "sections": _copy_sections(session, model, term)}
@@ -214,6 +216,13 @@ def moved_by(source: Term | TermDetails, target: Term | TermDetails) -> timedelt
 
 
 # Copies of the sections of a term.
+
+
+def _copy_deadlines(source: Term, target: Term) -> None:
+    """Move the deadlines by as many weeks as the windows and meetings, but not past the term."""
+    for name in DEADLINES:
+        if day := getattr(source, name):
+            setattr(target, name, min(day + moved_by(source, target), target.ends_on))
 
 
 def _copy_sections(session: Session, source: Term, target: Term) -> int:

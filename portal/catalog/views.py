@@ -43,6 +43,9 @@ class TermView:
     drops_per_day: int
     passes: SkipRule | None = None  # how often a waiter may be skipped before losing the position
     state: str = "published"
+    add_deadline: date | None = None
+    drop_deadline: date | None = None
+    withdraw_deadline: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +147,9 @@ def term_view(term: Term) -> TermView:
         term.drops_per_day,
         SkipRule(term.skip_limit, tuple(term.skip_reasons)) if term.skip_limit else None,
         term.state,
+        term.add_deadline,
+        term.drop_deadline,
+        term.withdraw_deadline,
     )
 
 

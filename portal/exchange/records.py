@@ -10,6 +10,7 @@ from portal.catalog.section_fields import PLAIN
 from portal.core.i18n import _k
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.record_sql import Child, Field, Kind, part, section_part
+from portal.ledger.types import DEADLINES
 
 
 def _by_column(table: str, column: str, *fields_: Field, **more: Any) -> Kind:
@@ -154,6 +155,7 @@ KINDS = {
         Field("drops_per_day", "3"),
         Field("skip_limit", "NULL"),
         Field("skip_reasons"),
+        *(Field(each, "NULL") for each in DEADLINES),
         new={"catalog_version": "1"},
     ),
     "account": _by_column(

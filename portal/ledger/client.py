@@ -393,6 +393,28 @@ class Ledger:
         payload |= {"window": window, "actor": actor}
         return replies.change(self.library.ask(op, term, payload))
 
+    def put_deadlines(
+        self,
+        term: int,
+        deadlines: Mapping[str, int],
+        version: int,
+        *,
+        actor: str | None = None,
+        recorded: int = 0,
+    ) -> Change:
+        """Set the deadlines of a term: the first ms after each, by the names of DEADLINES.
+
+        Nothing changes if they are the same, or if the ledger knows a newer `version`. Raises
+        LedgerBehind if the ledger has not reached event `recorded`.
+        """
+        payload = {
+            "deadlines": deadlines,
+            "version": version,
+            "actor": actor,
+            "recorded": recorded,
+        }
+        return replies.change(self.library.ask("put_deadlines", term, payload, again=True))
+
     def turn(self, term: int) -> list[tuple[int, str]]:
         """Return windows that opened or closed since the last call; each is reported once."""
         reply = self.library.ask("turn", term, {})

@@ -204,6 +204,11 @@ class WindowView:
     cohort: dict[str, Any]
 
 
+# The deadlines of a term: the last days to add, drop and withdraw. The ledger has the first moment
+# (ms) after each.
+DEADLINES = ("add_deadline", "drop_deadline", "withdraw_deadline")
+
+
 # days (Monday=1 … Sunday=64), start and end (minutes since midnight, end excluded),
 # first and last day (days since 1970-01-01, both included)
 Meeting = tuple[int, int, int, int, int]

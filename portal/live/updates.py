@@ -23,6 +23,8 @@ WINDOW_SIGNALS = {
     "window_opened": ("turned", AT_ONCE),
     "window_closed": ("turned", AT_ONCE),
 }
+# Pages learn of deadlines from the catalog.
+DEADLINE_EVENTS = {"deadlines_set", "deadline_passed"}
 # Signals to students, apart from seats. A notification may go to thousands at once.
 STUDENT_SIGNALS = {"plan": SOON_MS, "notice": SPREAD_MS}
 # The signals by kind of topic after updates may have been missed: the pages then ask.
@@ -83,6 +85,8 @@ class Updates:
             self.add_signal(
                 topics.windows(term), PageSignal(signal, {"window": event["window"]}, between)
             )
+        if name in DEADLINE_EVENTS:
+            self.add_signal(topics.windows(term), PageSignal("window", {}, LATER_MS))
         if section and name in WAITLIST_EVENTS:
             self.waitlists.add(topics.waitlist(term, section))
         if section and event.get("student"):

@@ -118,8 +118,8 @@ def _skipped(state: TermState, event: Event) -> None:
     _count(state, event)
 
 
-def _refused(state: TermState, event: Event) -> None:
-    """Change nothing: the event itself is the receipt."""
+def _nothing(state: TermState, event: Event) -> None:
+    """Change no read model: a refusal is its own receipt, and deadlines are columns of terms."""
 
 
 def _window_set(state: TermState, event: Event) -> None:
@@ -291,7 +291,9 @@ CHANGES: dict[tuple[str, int], Callable[[TermState, Event], None]] = {
     ("promoted", 1): _promoted,
     ("passed_over", 1): _skipped,
     ("reconsidered", 1): _waiting_again,
-    ("refused", 1): _refused,
+    ("refused", 1): _nothing,
+    ("deadlines_set", 1): _nothing,
+    ("deadline_passed", 1): _nothing,
     ("window_set", 1): _window_set,
     ("window_opened", 1): _window_turned,
     ("window_closed", 1): _window_turned,

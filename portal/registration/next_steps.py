@@ -76,6 +76,10 @@ class RefusalContext:
         """Return a moment in the institution's zone: "9:00 am on Thursday, September 3"."""
         return LocalClock(self.zone).spoken(ms)
 
+    def day_before(self, ms: int) -> str:
+        """Return the last day before a moment: `Fri, Sep 12`."""
+        return LocalClock(self.zone).weekday(ms - 1)
+
 
 def section_name(section: "SectionView") -> str:
     """Return a section's name, such as CSC 1100-01."""
@@ -96,6 +100,11 @@ def find_section(text: str, catalog: "TermCatalog") -> "SectionView | None":
 def my_selections(context: RefusalContext) -> NextStep:
     """Return a link to the student's seats and waitlists."""
     return NextStep(_("See my classes"), f"{context.term_url}/mine")
+
+
+def applications(context: RefusalContext) -> NextStep:
+    """Return a link to what the student can apply for."""
+    return NextStep(_("Applications"), f"{context.term_url}/applications")
 
 
 def section_list(context: RefusalContext) -> NextStep:

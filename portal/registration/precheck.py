@@ -1,10 +1,10 @@
-"""Likely refusals, shown before a submission; windows and seats are left to the ledger.
+"""Likely refusals, shown before a submission; seats are left to the ledger.
 
 They are computed here rather than by the ledger: a page shows those of many sections and plans
 without another round trip, also while the ledger is away.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -236,6 +236,23 @@ def no_window(phase: Phase) -> list[Reason]:
     if phase.kind == "before":
         return [Reason("window_before", {"opens": window.opens})]
     return [Reason("window_ended", {"closes": window.closes})]
+
+
+def past_adding(deadlines: Mapping[str, int], now: int) -> list[Reason]:
+    """Return a reason if the last day to add has passed at `now`; all in ms."""
+    ends = deadlines.get("add_deadline", now + 1)
+    return [Reason("add_deadline", {"closes": ends})] if now >= ends else []
+
+
+def past_leaving(deadlines: Mapping[str, int], now: int) -> list[Reason]:
+    """Return a reason if it is too late at `now` to give up a seat; all in ms."""
+    withdraw, drop = (deadlines.get(name) for name in ("withdraw_deadline", "drop_deadline"))
+    if withdraw and now >= withdraw:
+        return [Reason("withdraw_deadline", {"closes": withdraw})]
+    if drop and now >= drop:
+        until = {"withdraw": withdraw} if withdraw else {}
+        return [Reason("drop_deadline", {"closes": drop} | until)]
+    return []
 
 
 def waitlist_full(seats: SeatCounts) -> list[Reason]:

@@ -37,7 +37,7 @@ class ReasonKind:
     permission: str = ""  # the rule that a student permission names; "" for none
     ledger_checks: bool = False  # a rule that the ledger checks itself
     fixable: bool = False  # the student can act on it at once
-    no_window: bool = False  # no window is open for the student
+    out_of_time: bool = False  # no window is open for the student, or a deadline has passed
     for_all: bool = False  # refuses every section alike
     counts_as_skip: bool = False  # may count towards losing a waitlist position
 
@@ -80,11 +80,12 @@ class Explanation:
 
 
 def explain(reasons: Iterable[Reason], context: RefusalContext) -> list[Explanation]:
-    """Return each reason with its text and next step, in the order given; no step comes twice.
+    """Return each reason with its text and next steps, in the order given; none comes twice.
 
     A form is offered only if no other reason would refuse what it asks for.
     """
-    reasons, found, offered = list(reasons), [], set[str]()
+    reasons, offered = list(reasons), set[str]()
+    found: list[Explanation] = []
     context = replace(context, swap=_seat_to_swap(reasons, context))
     for each in reasons:
         kind = REASONS.get(each.code)
@@ -92,7 +93,9 @@ def explain(reasons: Iterable[Reason], context: RefusalContext) -> list[Explanat
         if step and (step.url in offered or (step.opens_form and not _form_helps(each, reasons))):
             step = None
         offered |= {step.url} if step else set()
-        found.append(Explanation(each.code, text, step, _application_start(kind, context)))
+        apply = _application_start(kind, context)
+        apply = None if any(apply == other.apply for other in found) else apply
+        found.append(Explanation(each.code, text, step, apply))
     return found
 
 
@@ -123,6 +126,11 @@ def _application_start(kind: ReasonKind | None, context: RefusalContext) -> Appl
         return None
     if kind.code == "window_ended":
         name = "late_drop" if section.id in context.held else "late_add"
+    elif kind.code == "add_deadline":
+        name = "late_add"
+    elif kind.code == "drop_deadline":
+        leaves = context.swap_out or section.id
+        return ApplicationStart("withdrawal", context.catalog.term.id, leaves)
     elif kind.code == "credit_limit":
         name = "credit_overload"
     elif kind.permission:
@@ -170,7 +178,7 @@ def _unknown(_facts: Facts, context: RefusalContext) -> Answer:
     "window_unscheduled",
     _l("No window is scheduled"),
     obstacle=_l("The student has no registration window"),
-    no_window=True,
+    out_of_time=True,
     for_all=True,
     counts_as_skip=True,
 )
@@ -183,7 +191,7 @@ def _window_unscheduled(_facts: Facts, context: RefusalContext) -> Answer:
     "window_before",
     _l("Too early: the window has not opened"),
     obstacle=_l("The student’s window has not opened yet"),
-    no_window=True,
+    out_of_time=True,
     for_all=True,
 )
 def _window_before(facts: Facts, context: RefusalContext) -> Answer:
@@ -197,12 +205,57 @@ def _window_before(facts: Facts, context: RefusalContext) -> Answer:
     "window_ended",
     _l("Too late: the window has ended"),
     obstacle=_l("The student’s window has ended"),
-    no_window=True,
+    out_of_time=True,
     for_all=True,
     counts_as_skip=True,
 )
 def _window_ended(facts: Facts, context: RefusalContext) -> Answer:
     text = _("Registration ended at %(time)s.", time=context.when(facts["closes"]))
+    return text, next_steps.my_selections(context)
+
+
+# Deadlines of the term ----------------------------------------------------------------------------
+
+
+@reason(
+    "add_deadline",
+    _l("Too late: the last day to add has passed"),
+    obstacle=_l("The last day to add has passed"),
+    out_of_time=True,
+    for_all=True,
+)
+def _add_deadline(facts: Facts, context: RefusalContext) -> Answer:
+    text = _("The last day to add classes was %(day)s.", day=context.day_before(facts["closes"]))
+    # With a section, the refusal has a link to the application about it.
+    step = next_steps.my_selections if context.section else next_steps.applications
+    return text, step(context)
+
+
+@reason(
+    "drop_deadline",
+    _l("Too late: the last day to drop has passed"),
+    obstacle=_l("The last day to drop has passed"),
+    out_of_time=True,
+)
+def _drop_deadline(facts: Facts, context: RefusalContext) -> Answer:
+    text = _("The last day to drop classes was %(day)s.", day=context.day_before(facts["closes"]))
+    if until := facts.get("withdraw"):
+        more = _("You can ask to withdraw until %(day)s.", day=context.day_before(until))
+        text = f"{text} {more}"
+    return text, next_steps.my_selections(context)
+
+
+@reason(
+    "withdraw_deadline",
+    _l("Too late: the last day to withdraw has passed"),
+    obstacle=_l("The last day to withdraw has passed"),
+    out_of_time=True,
+)
+def _withdraw_deadline(facts: Facts, context: RefusalContext) -> Answer:
+    text = _(
+        "The last day to withdraw from classes was %(day)s. Ask the registrar’s office.",
+        day=context.day_before(facts["closes"]),
+    )
     return text, next_steps.my_selections(context)
 
 
@@ -613,7 +666,7 @@ def _not_waiting(_facts: Facts, context: RefusalContext) -> Answer:
 
 _KINDS = tuple(REASONS.values())
 FIXABLE = frozenset(each.code for each in _KINDS if each.fixable)
-NO_WINDOW = frozenset(each.code for each in _KINDS if each.no_window)
+OUT_OF_TIME = frozenset(each.code for each in _KINDS if each.out_of_time)
 FOR_ALL = frozenset(each.code for each in _KINDS if each.for_all)
 NOT_OVERRIDABLE = frozenset(each.code for each in _KINDS if not each.overridable)
 OBSTACLES = {each.code: each.obstacle for each in _KINDS if each.obstacle}

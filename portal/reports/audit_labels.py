@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from portal.catalog.section_fields import FIELDS as SECTION_FIELDS
 from portal.core.audit_trail import AUDIT_ACTIONS
 from portal.core.i18n import _l
+from portal.windows.deadlines import LABELS as DEADLINES
 
 SUBJECTS = {
     "account": _l("Account"),
@@ -34,6 +35,7 @@ SUBJECTS = {
 # Fields of sections have the labels of `catalog.section_fields`.
 FIELDS = {
     **{name: each.label for name, each in SECTION_FIELDS.items()},
+    **DEADLINES,
     "account": _l("Account"),
     "admin": _l("Registrar’s office"),
     "all": _l("Students"),

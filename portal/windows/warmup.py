@@ -1,4 +1,4 @@
-"""Send sections to the ledger, so that it can decide before anyone registers."""
+"""Send deadlines and sections to the ledger, so that it can decide before anyone registers."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -19,6 +19,7 @@ from portal.core.queue import enqueue
 from portal.ledger.errors import LedgerBehind, LedgerUnavailable
 from portal.ledger.types import Change, PoolSpec, ReserveSpec, SectionSpec
 from portal.ledger.types import Meeting as Times
+from portal.windows import deadlines
 
 EPOCH = date(1970, 1, 1)
 BATCH = 500  # sections per round trip, so that other requests are served in between
@@ -27,7 +28,7 @@ COLUMNS = [each.name for each in fields(SectionSpec) if each.name in Section.__t
 
 
 def warm_up(term_id: int, report: Callable[[int, int], None] = lambda _done, _of: None) -> int:
-    """Send every section of a term to the ledger, and return how many were new or newer.
+    """Send a term's deadlines and sections to the ledger; return how many of these were newer.
 
     `report` gets how many of how many are sent. Needs no lock: in one step the ledger takes a
     section only if its version is newer, so each is set and journaled once, even with several
@@ -40,6 +41,7 @@ def warm_up(term_id: int, report: Callable[[int, int], None] = lambda _done, _of
         specs = section_specs(session, term_id)
     recorded, changed = checkpoint(term_id), 0
     workers: set[str] = set()
+    deadlines.send(term_id)
     report(0, len(specs))
     for start in range(0, len(specs), BATCH):
         batch = specs[start : start + BATCH]

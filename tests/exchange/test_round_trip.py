@@ -3,7 +3,7 @@
 import csv
 import io
 import zipfile
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,8 @@ def university(tmp_path: Path, cast: Cast) -> Section:
     semester(campus.write(tmp_path / "in"), "Spring, 2021")
     imported(School().write(tmp_path))
     rules = {"drops_per_day": 7, "skip_limit": 2, "skip_reasons": ["hold"]}
-    term = builders.a_term("Fall 2031", **rules)
+    deadlines = {"add_deadline": date(2030, 9, 6), "drop_deadline": date(2030, 10, 4)}
+    term = builders.a_term("Fall 2031", **rules, **deadlines)
     zoe = builders.a_student(
         "zoe", ("CSC", "MAT"), year="Senior", college="Arts", private=True, credit_limit=Decimal(18)
     )

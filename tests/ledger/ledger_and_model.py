@@ -26,7 +26,7 @@ from tests.ledger_claims import submit
 
 BATCH = 2  # seats and waitlist positions that a canceled section frees in one step
 HOUR = 3_600_000
-TURNS = {"window_opened", "window_closed", "reserve_opened"}
+TURNS = {"window_opened", "window_closed", "reserve_opened", "deadline_passed"}
 
 
 class Steps(Ledger):
@@ -161,5 +161,5 @@ class Pair(RuleBasedStateMachine):
 
 
 def subject(event: dict[str, Any]) -> tuple[str, int, int, int, list[str]]:
-    of, permitted = event.get("section") or event["window"], event.get("permitted", [])
+    of, permitted = event.get("section") or event.get("window", 0), event.get("permitted", [])
     return event["name"], of, event.get("student", 0), event.get("during", 0), permitted

@@ -38,7 +38,7 @@ class Model(Adjustments):
         number = self.drops_of(student, [each for each in seats if each in held])
         day = max(index for index, (start, _) in enumerate(days) if start <= at)
         used = self.drops.get((student, days[day][1]), 0)
-        reasons = self.window(who.windows, at)
+        reasons = [*self.window(who.windows, at), *self.late_to_leave()]
         if section not in held:
             reasons.append(Reason("not_enrolled"))
         reasons += [Reason("not_enrolled", {"section": each}) for each in along if each not in held]
@@ -94,7 +94,7 @@ class Model(Adjustments):
     ) -> Promotion:
         each, requested = self.sections.get(section), {who.student: who for who in candidates}
         promoted, passed, aside = [], [], []
-        while each and each.vacant:
+        while each and each.vacant and self.gives_seats:
             student = each.heads[0]
             if student not in requested or not self.comes_first(section, student):
                 break
@@ -115,7 +115,7 @@ class Model(Adjustments):
                 promoted.append(student)
         if each:
             self.look_at(section)
-        more = bool(each and each.vacant)
+        more = bool(each and each.vacant and self.gives_seats)
         return Promotion(tuple(promoted), tuple(passed), more, self.called(), tuple(aside))
 
     def loses(
@@ -141,6 +141,7 @@ class Model(Adjustments):
         part = claim_of(who, section, position.credits)
         reasons = self.objections(part, who, rest, set(), at)
         if swap_out:
+            reasons += self.late_to_leave()
             reasons += self.losses(who.student, rest | {section: position.credits})
         if not reasons:
             self.unqueue(section, who.student)

@@ -46,6 +46,7 @@ class Adjustments(Wishes):
             known = change.add.section in self.sections
             rest = rest | ({change.add.section: change.add.credits} if known else {})
         if change.drop:
+            yield from self.late_to_leave()
             yield from self.losses(change.student, rest)
 
     def against_adding(

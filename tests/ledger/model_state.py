@@ -149,6 +149,9 @@ class Book:
 
     sections: dict[int, Section] = field(default_factory=dict)
     windows: dict[int, Window] = field(default_factory=dict)
+    deadlines: dict[str, int] = field(default_factory=dict)
+    deadlines_version: int = 0
+    passed: set[str] = field(default_factory=set)  # deadlines
     drops: dict[tuple[int, str], int] = field(default_factory=dict)
     requests: dict[tuple[int, str], tuple[Any, Any]] = field(default_factory=dict)
     events: list[tuple[str, int, int, int, list[str]]] = field(default_factory=list)
@@ -186,8 +189,14 @@ class Book:
         known = [self.sections[each] for each in sections if each in self.sections]
         return {each.spec.course for each in known}
 
+    @property
+    def gives_seats(self) -> bool:
+        """Return whether waitlists still get seats."""
+        return "add_deadline" not in self.passed
+
     def vacant(self) -> set[int]:
-        return {number for number, each in self.sections.items() if each.vacant}
+        vacant = {number for number, each in self.sections.items() if each.vacant}
+        return vacant if self.gives_seats else set()
 
     # Changes
 
@@ -216,7 +225,7 @@ class Book:
         return each.seq
 
     def look_at(self, section: int) -> None:
-        if self.sections[section].vacant:
+        if self.sections[section].vacant and self.gives_seats:
             self.call("promote")
 
     def enroll(self, name: str, part: Claim, student: int, at: int) -> Decision:

@@ -107,6 +107,7 @@ class Wishes(Calendar):
                 rest, *(each.part.section for each in tried if seated and not each.sure)
             )
             lined = {each.part.section for each in tried if each.part.section not in after}
+            gained.reasons += self.late_to_leave()
             gained.reasons += self.losses(
                 who.student, after, self.waits(who.student) | lined & self.sections.keys()
             )
@@ -151,7 +152,7 @@ class Wishes(Calendar):
     def objections(
         self, part: Claim, who: Candidate, mine: Seats, along: set[int], at: int
     ) -> list[Reason]:
-        reasons = self.window(who.windows, at)
+        reasons = [*self.window(who.windows, at), *self.late_to_add()]
         if part.section not in self.sections:
             reasons.append(Reason("section_unknown"))
         else:

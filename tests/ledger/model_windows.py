@@ -1,9 +1,9 @@
-"""The windows in the model of the ledger: scheduled, changed, opened and closed."""
+"""The windows and deadlines in the model of the ledger: set, changed and passed."""
 
 from collections.abc import Sequence
 
 from portal.ledger.errors import WindowRefused
-from portal.ledger.types import Reason
+from portal.ledger.types import DEADLINES, Reason
 from tests.ledger.model_state import Book, Window
 
 
@@ -46,7 +46,35 @@ class Calendar(Book):
             window.state = "canceled"
         return self.journal("window_set", number)
 
+    def put_deadlines(self, deadlines: dict[str, int], version: int, at: int) -> int:
+        if deadlines == self.deadlines or version < self.deadlines_version:
+            return 0
+        was_over, known = not self.gives_seats, self.deadlines
+        refused = self.passed & {"drop_deadline", "withdraw_deadline"}
+        self.deadlines, self.deadlines_version = dict(deadlines), version
+        told = {name for name in self.passed if known[name] == deadlines.get(name)}
+        self.passed = {name for name, ends in deadlines.items() if ends <= at}
+        seq = self.journal("deadlines_set", 0)
+        for section in sorted(self.sections) if refused else ():
+            self.reconsider(section)
+        if was_over and self.gives_seats:
+            for section in self.sections:
+                self.look_at(section)
+        self.tell_passed(told)
+        return seq
+
+    def pass_deadlines(self, at: int) -> None:
+        told = self.passed
+        self.passed = {name for name, ends in self.deadlines.items() if ends <= at}
+        self.tell_passed(told)
+
+    def tell_passed(self, told: set[str]) -> None:
+        for name in DEADLINES:
+            if name in self.passed - told:
+                self.journal("deadline_passed", 0)
+
     def turn(self, at: int) -> list[tuple[int, str]]:
+        self.pass_deadlines(at)
         turned = []
         for number, window in sorted(self.windows.items()):
             for moment, name in ((window.opens, "opened"), (window.closes, "closed")):
@@ -64,6 +92,19 @@ class Calendar(Book):
                 each.aside.clear()
                 self.tell("reserve_opened", section)
         return turned
+
+    def late_to_add(self) -> list[Reason]:
+        found = self.passed & {"add_deadline"}
+        return [Reason(name, {"closes": self.deadlines[name]}) for name in found]
+
+    def late_to_leave(self) -> list[Reason]:
+        withdraw = self.deadlines.get("withdraw_deadline")
+        if "withdraw_deadline" in self.passed:
+            return [Reason("withdraw_deadline", {"closes": withdraw})]
+        if "drop_deadline" in self.passed:
+            facts = {"closes": self.deadlines["drop_deadline"]}
+            return [Reason("drop_deadline", facts | ({"withdraw": withdraw} if withdraw else {}))]
+        return []
 
     def window(self, windows: Sequence[int], at: int) -> list[Reason]:
         found = {each: self.windows[each] for each in windows if each in self.windows}

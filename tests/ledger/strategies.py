@@ -3,6 +3,7 @@
 from hypothesis import strategies as some
 
 from portal.ledger.types import (
+    DEADLINES,
     Candidate,
     Claim,
     LedgerChoice,
@@ -12,10 +13,11 @@ from portal.ledger.types import (
     SectionSpec,
     SkipRule,
 )
-from portal.registration.reasons import NO_WINDOW, NOT_OVERRIDABLE, PERMISSIONS
+from portal.registration.reasons import NOT_OVERRIDABLE, OUT_OF_TIME, PERMISSIONS
 from tests.ledger.requests import OPEN
 
 STUDENTS = range(501, 506)
+HOUR = 3_600_000
 SECTIONS = some.sampled_from([1, 1, 2, 2, 3, 4])
 students = some.sampled_from(STUDENTS)
 windows = some.sampled_from([(OPEN,)] * 6 + [(), (2,), (2, 3), (3, 4), (OPEN, 2), (4, 9)])
@@ -25,7 +27,7 @@ trees = some.sampled_from(
 )
 overrides_ = some.lists(
     some.sampled_from(
-        [*PERMISSIONS, *NO_WINDOW, "full", "hold", "drop_limit", "needed_by", *NOT_OVERRIDABLE]
+        [*PERMISSIONS, *OUT_OF_TIME, "full", "hold", "drop_limit", "needed_by", *NOT_OVERRIDABLE]
     ),
     max_size=6,
 )
@@ -81,6 +83,10 @@ picks = some.integers(0, 20)
 moments = some.integers(-15, 25)  # ms from now
 
 
+# The ends of deadlines in ms from now; few of them come soon.
+deadlines = some.dictionaries(
+    some.sampled_from(DEADLINES), some.sampled_from([HOUR] * 5 + [-5, 5, 20]), max_size=2
+)
 # The ends of two reserves; 0 = never.
 ends = some.tuples(*[some.sampled_from([0] * 9 + [5, 20])] * 2).map(list)
 

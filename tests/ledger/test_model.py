@@ -29,6 +29,7 @@ from tests.ledger.strategies import (
     bare,
     candidates,
     credits_,
+    deadlines,
     ends,
     limits,
     moments,
@@ -249,6 +250,15 @@ class Term(AdjustmentRules):
         else:
             seq = self.model.change_window(op, window, given, answer.at)
             assert answer == self.model.change(seq, answer.at)
+
+    @rule(deadlines=deadlines, stale=some.sampled_from([0, 0, 0, 1]))
+    def put_deadlines(self, deadlines: dict[str, int], stale: int) -> None:
+        self.version += 1
+        now, version = self.ledger.now(), self.version - stale
+        ends = {name: now + each for name, each in deadlines.items()}
+        answer = self.ask(self.ledger.put_deadlines, TERM, ends, version)
+        seq = self.model.put_deadlines(ends, version, answer.at)
+        assert answer == self.model.change(seq, answer.at)
 
     def turn(self, _section: int) -> None:
         assert self.ask(self.ledger.turn, TERM) == self.turned

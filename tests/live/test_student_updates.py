@@ -134,3 +134,13 @@ def test_a_moved_window_is_told_to_every_page_of_the_term(
     tab.frames.clear()
     backend.ledger.move_window(term.id, window.id, window.opens + 1, window.closes, "tests")
     tab.hear(lambda tab: [s for s in tab.signals if s["name"] == "window"])
+
+
+def test_changed_and_passed_deadlines_are_told_to_every_page_of_the_term(
+    cast: Cast, backend: Backend, term: Term, section: Section, open_tab: Open
+) -> None:
+    tab = opened(open_tab, cast.ada, section).listen(0.3)
+    for version, ends in ((1, backend.ledger.now() + 60_000), (2, 1)):
+        tab.frames.clear()
+        backend.ledger.put_deadlines(term.id, {"add_deadline": ends}, version)
+        tab.hear(lambda tab: [s for s in tab.signals if s["name"] == "window"])

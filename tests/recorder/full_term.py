@@ -29,6 +29,8 @@ def a_term_with_everything() -> tuple[Rush, Answered]:
     student, first, second = rush.students[6], *rush.sections[5:7]
     claim(rush, student, first, "a-key")
     claim(rush, student, second, corequisites={"course": first})
+    deadlines = {"add_deadline": backend().ledger.now() + HOUR, "drop_deadline": HOUR}
+    backend().ledger.put_deadlines(rush.term, deadlines, version=3)
     drain(rush.term)
     return rush, Answered(student, first, "a-key")
 

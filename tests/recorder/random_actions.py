@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from portal.backend import backend
-from portal.ledger.types import Candidate, PoolSpec, Reason, ReserveSpec
+from portal.ledger.types import DEADLINES, Candidate, PoolSpec, Reason, ReserveSpec
 from tests.recorder.rush import Rush, adjust, claim, drop, leave, spec
 
 
@@ -16,7 +16,8 @@ def storm(rush: Rush, seed: int, steps: int = 400) -> None:
         student, section = dice.choice(rush.students), dice.choice(rush.sections)
         ledger = backend().ledger
         match dice.choices(
-            ("claim", "swap", "drop", "leave", "promote", "set", "turn", "again", "adjust"), WEIGHTS
+            ("claim", "swap", "drop", "leave", "promote", "set", "turn", "again", "adjust", "late"),
+            WEIGHTS,
         )[0]:
             case "claim":
                 claim(rush, student, section, reserves=dice.choice(((), (1,))))
@@ -36,18 +37,26 @@ def storm(rush: Rush, seed: int, steps: int = 400) -> None:
                 result = spec(section, capacity=capacity, status=status, version=version, pool=pool)
                 result = replace(result, reserves=(ReserveSpec(1, dice.randint(0, 3)),))
                 ledger.put_section(rush.term, result)
-            case "turn":
-                opens = ledger.now() - 1000
-                ledger.put_window(
-                    rush.term, seed * 10_000 + version, "More", opens, opens + 60_000, {}, ""
-                )
-                ledger.turn(rush.term)
+            case "turn" | "late" as how:
+                _let_time_pass(rush, how, seed * 10_000 + version, dice)
             case "again":
                 ledger.reconsider(rush.term, section)
 
 
-WEIGHTS = (12, 6, 5, 2, 4, 2, 1, 1, 2)
+WEIGHTS = (12, 6, 5, 2, 4, 2, 1, 1, 2, 1)
 STATUSES = ("OPEN", "OPEN", "OPEN", "CONFIRMED", "CANCELED")
+
+
+def _let_time_pass(rush: Rush, how: str, number: int, dice: random.Random) -> None:
+    """Open a window, or set a deadline that may have passed."""
+    ledger = backend().ledger
+    now = ledger.now()
+    if how == "turn":
+        ledger.put_window(rush.term, number, "More", now - 1000, now + 59_000, {}, "")
+        ledger.turn(rush.term)
+    else:
+        ends = now + dice.choice((-1, 60_000))
+        ledger.put_deadlines(rush.term, {dice.choice(DEADLINES): ends}, number)
 
 
 def _exchange(rush: Rush, student: int, section: int, how: str, dice: random.Random) -> None:

@@ -1,16 +1,14 @@
-"""A seat after the selection window has ended."""
-
-from datetime import timedelta
+"""A seat after the selection window has ended or the last day to add has passed."""
 
 from portal.applications.approvals import Adjust
-from portal.applications.kind import Kind, Step
+from portal.applications.kind import Kind, Step, late
 from portal.core.form_fields import NoteField
 from portal.core.i18n import _l
 
 KIND = Kind(
     name="late_add",
     title=_l("Late add"),
-    intro=_l("Ask for a seat after your selection window has ended."),
+    intro=_l("Ask for a seat after your selection window has ended or the last day to add."),
     steps=(
         Step(
             "reason",
@@ -29,6 +27,7 @@ KIND = Kind(
         ),
     ),
     approval=Adjust(_l("The student gets a seat in the section at once.")),
-    last_day=lambda term: min(term.starts_on + timedelta(days=21), term.ends_on),
+    last_day=lambda term: late(term, 21, term.add_deadline),
+    deadline="add_deadline",
     documents={"support": _l("Supporting letter or note")},
 )

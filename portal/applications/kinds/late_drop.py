@@ -1,16 +1,17 @@
-"""Drop a seat after the selection window has ended, without a mark."""
-
-from datetime import timedelta
+"""Drop a seat after the selection window has ended or the last day to drop, without a mark."""
 
 from portal.applications.approvals import Adjust
-from portal.applications.kind import Kind, Step
+from portal.applications.kind import Kind, Step, late
 from portal.core.form_fields import NoteField
 from portal.core.i18n import _l
 
 KIND = Kind(
     name="late_drop",
     title=_l("Late drop"),
-    intro=_l("Ask to drop a class after your selection window has ended. It leaves no mark."),
+    intro=_l(
+        "Ask to drop a class after your selection window has ended or the last day to drop. It"
+        " leaves no mark."
+    ),
     holds=True,
     steps=(
         Step(
@@ -26,6 +27,7 @@ KIND = Kind(
         ),
     ),
     approval=Adjust(_l("The student loses the seat at once."), drop=True),
-    last_day=lambda term: min(term.starts_on + timedelta(days=42), term.ends_on),
+    last_day=lambda term: term.withdraw_deadline or late(term, 42, term.drop_deadline),
+    deadline="drop_deadline",
     documents={"support": _l("Supporting letter or note")},
 )

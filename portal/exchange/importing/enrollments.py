@@ -30,14 +30,17 @@ from portal.people.student_profile import StudentProfile, read_all
 from portal.recorder.events import IMPORT_PREFIX
 from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment, Batch
-from portal.registration.reasons import NO_WINDOW, NOT_OVERRIDABLE, REASONS
+from portal.registration.reasons import NOT_OVERRIDABLE, OUT_OF_TIME, REASONS
 
 # Changes in one step of the ledger: other requests wait about 10 ms, or 100 ms.
 BATCHES = (100, 1000)
 STREAMED = 2000  # rows
-# An import is not a student's own act: it needs no window, and its drops are not counted. The
+# An import is not a student's own act: it needs no window, no deadline holds, and its drops are not
+# counted. The
 # precheck checks corequisites once, against everything that a student is to have.
-NOT_CHECKED = frozenset({*NO_WINDOW, "section_confirmed", "drop_limit", "needed_by", "corequisite"})
+NOT_CHECKED = frozenset(
+    {*OUT_OF_TIME, "section_confirmed", "drop_limit", "needed_by", "corequisite"}
+)
 OVERRIDABLE = frozenset(REASONS) - NOT_OVERRIDABLE
 IN, OUT = "already_enrolled", "not_enrolled"
 

@@ -12,6 +12,7 @@ from portal.catalog.restrictions import KINDS, RULES
 from portal.catalog.section_fields import PLAIN, SectionField
 from portal.core.i18n import _k
 from portal.exchange.importing.tables import Row, is_text
+from portal.ledger.types import DEADLINES
 from portal.registration.reasons import SKIP_CODES
 
 METADATA = "metadata.fairseat"  # the column
@@ -81,6 +82,10 @@ def _is_meeting(value: Any) -> bool:
         and None not in (opens, closes)
         and bool(opens <= closes)
     )
+
+
+def _is_day(value: Any) -> bool:
+    return isinstance(value, str) and _parsed(value, DATE, date.fromisoformat) is not None
 
 
 def _is_reserve(value: Any) -> bool:
@@ -186,6 +191,7 @@ SCHEMAS = {
             "drops_per_day": _number(1000),
             "skip_limit": _number(100, 1, none=True),
             "skip_reasons": fields.List(_one_of(SKIP_CODES)),
+            **dict.fromkeys(DEADLINES, fields.Raw(allow_none=True, validate=_must(_is_day))),
         }
     ),
     "course": Schema.from_dict(

@@ -43,6 +43,8 @@ FIELD_NAMES = {
     "credit_limit": _l("credit limit"),
     "degree": _l("degree"),
     "department": _l("department"),
+    "add_deadline": _l("last day to add"),
+    "drop_deadline": _l("last day to drop"),
     "drops_per_day": _l("drops per day"),
     "description": _l("description"),
     "email": _l("email"),
@@ -60,6 +62,7 @@ FIELD_NAMES = {
     "starts": _l("first day of term"),
     "status": _l("status"),
     "subject": _l("subject"),
+    "withdraw_deadline": _l("last day to withdraw"),
     "year": _l("year"),
 }
 TO_ACT_ON = {Action.REFUSED, Action.EDITED, Action.OVERWRITTEN}

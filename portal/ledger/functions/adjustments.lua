@@ -42,7 +42,10 @@ local function adjustment_reasons(term, mine, rest)
       add_reason(reasons, "drop_limit", { limit = ask.drop_limit, resets = resets })
     end
   end
-  if ask.drop then term:check_corequisites_kept(reasons, mine, rest) end
+  if ask.drop then
+    term:check_leaving(reasons)
+    term:check_corequisites_kept(reasons, mine, rest)
+  end
   return reasons, section
 end
 

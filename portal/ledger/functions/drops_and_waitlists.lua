@@ -88,6 +88,7 @@ local function drop(term)
   local day, resets = today(ask.days, term.at)
   term:enter(ask.windows)
   extend(reasons, term.barred)
+  term:check_leaving(reasons)
   for i, id in ipairs(seats) do
     if not mine.held[id] then add_reason(reasons, "not_enrolled", i > 1 and { section = id } or nil) end
   end
@@ -175,7 +176,10 @@ local function try_to_promote(term, section, candidate)
   candidate.credits = place.credits -- as chosen on joining
   local reasons = term:refusal_reasons(section, rest, candidate)
   rest.held[section.id] = place.credits
-  if swap_out then term:check_corequisites_kept(reasons, mine, rest) end
+  if swap_out then
+    term:check_leaving(reasons)
+    term:check_corequisites_kept(reasons, mine, rest)
+  end
   if #reasons == 0 then
     -- Before the student leaves the list: what follows counts who is on it.
     if swap_out then term:drop_seat(swap_out, student, { swap = section.id }) end
@@ -198,8 +202,9 @@ end
 
 local function promote(term)
   local ask, section = term.ask, term:section(term.ask.section)
-  -- A section that is not open gives no seats, so no student is skipped.
-  if not section or section.status ~= "OPEN" then return { more = false } end
+  -- A section that is not open gives no seats, nor does any after the last day to add: no student is
+  -- skipped.
+  if not section or section.status ~= "OPEN" or term:is_past("add_deadline") then return { more = false } end
   local candidates, promoted, passed, aside = {}, {}, {}, {}
   for _, candidate in ipairs(ask.candidates) do candidates[candidate.student] = candidate end
   for _, student in ipairs(heads(term, section, #ask.candidates + 1)) do

@@ -28,9 +28,10 @@ function Term:tally(what)
   if redis.call("HINCRBY", key, what, 1) == 1 then redis.call("PEXPIRE", key, TALLIED) end
 end
 
--- A free seat belongs to the waitlist while it has a student who was not skipped.
+-- A free seat belongs to the waitlist while it has a student who was not skipped, until the last day
+-- to add.
 function Term:mark_vacancy(id, counts)
-  if vacant(counts) then
+  if vacant(counts) and not self:is_past("add_deadline") then
     redis.call("SADD", self:key("vacant"), id)
     self:call("promote")
   else

@@ -31,6 +31,16 @@ function Term:enter(windows)
   self.windows, self.during, self.barred = windows, window_now(self, windows)
 end
 
+-- Add the reason if it is too late to give up a seat, also in a swap.
+function Term:check_leaving(reasons)
+  local withdraw = self:deadline("withdraw_deadline")
+  if self:is_past("withdraw_deadline") then
+    add_reason(reasons, "withdraw_deadline", { closes = withdraw })
+  elseif self:is_past("drop_deadline") then
+    add_reason(reasons, "drop_deadline", { closes = self:deadline("drop_deadline"), withdraw = withdraw })
+  end
+end
+
 -- Add the reasons in a student's own seats against another section; `along` are courses taken with
 -- it.
 function Term:check_selections(reasons, section, mine, terms, along)
@@ -83,6 +93,9 @@ function Term:refusal_reasons(section, mine, terms, along)
   local reasons = {}
   self:enter(terms.windows or {})
   extend(reasons, self.barred)
+  if self:is_past("add_deadline") then
+    add_reason(reasons, "add_deadline", { closes = self:deadline("add_deadline") })
+  end
   if not section then
     add_reason(reasons, "section_unknown")
   else

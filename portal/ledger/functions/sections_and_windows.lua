@@ -1,7 +1,12 @@
--- Sections and windows, as the registrar sets them.
+-- Sections, windows and deadlines, as the registrar sets them.
 
--- Store when the next window opens or closes or a reserve ends, so that each later call finds it
--- done.
+local DEADLINES = { "add_deadline", "drop_deadline", "withdraw_deadline" }
+
+-- The field of a deadline that has passed.
+local function passed_field(name) return name .. ":passed" end
+
+-- Store when the next window opens or closes, a reserve ends or a deadline passes, so that each later
+-- call finds it done.
 local function plan(term)
   local due
   for _, json in pairs(hash(term:key("windows"))) do
@@ -11,6 +16,10 @@ local function plan(term)
   end
   local reserve = tonumber(redis.call("ZRANGE", term:key("reserves"), 0, 0, "WITHSCORES")[2])
   if reserve then due = math.min(due or reserve, reserve) end
+  for _, name in ipairs(DEADLINES) do
+    local ends = term:deadline(name)
+    if ends and not term.deadlines[passed_field(name)] then due = math.min(due or ends, ends) end
+  end
   if due then redis.call("SET", term:key("next"), due) else redis.call("DEL", term:key("next")) end
 end
 
@@ -166,10 +175,57 @@ local function open_reserves(term)
   if #due > 0 then plan(term) end
 end
 
+-- Deadlines --------------------------------------------------------------------------------------
+
+-- After the last day to add, no seat waits for a student.
+local function pass_deadlines(term)
+  local any = false
+  for _, name in ipairs(DEADLINES) do
+    if term:is_past(name) and not term.deadlines[passed_field(name)] then
+      redis.call("HSET", term:key("deadlines"), passed_field(name), 1)
+      term.deadlines[passed_field(name)], any = "1", true
+      if name == "add_deadline" then redis.call("DEL", term:key("vacant")) end
+      term:journal(term:next_seq(), "deadline_passed", { aggregate = "deadlines", deadline = name })
+    end
+  end
+  if any then plan(term) end
+end
+
+-- Set all deadlines; nothing changes if they are the same, or if newer ones are known. Seats that
+-- came free after the last day to add go to the waitlists if there is a later one now.
+local function put_deadlines(term)
+  local ask, key, same = term.ask, term:key("deadlines"), true
+  if behind(term) then return { error = "behind" } end
+  local known, event = hash(key), { aggregate = "deadlines", deadlines_version = ask.version }
+  local stored = { "version", ask.version }
+  for _, name in ipairs(DEADLINES) do
+    local ends, before = ask.deadlines[name], tonumber(known[name])
+    event[name] = ends
+    if ends then extend(stored, { name, ends }) end
+    if ends and ends == before and known[passed_field(name)] then extend(stored, { passed_field(name), 1 }) end
+    same = same and ends == before
+  end
+  if same or ask.version < tonumber(known.version or 0) then return {} end
+  redis.call("DEL", key)
+  redis.call("HSET", key, unpack(stored))
+  term.deadlines = nil
+  local seq = term:next_seq()
+  term:journal(seq, "deadlines_set", event)
+  local refused = known[passed_field("drop_deadline")] or known[passed_field("withdraw_deadline")]
+  if refused then retry_all_skipped(term) end -- they may have waited for a swap
+  if known[passed_field("add_deadline")] and not term:is_past("add_deadline") then
+    for id, json in pairs(hash(term:key("seats"))) do term:mark_vacancy(tonumber(id), cjson.decode(json)) end
+  end
+  pass_deadlines(term)
+  plan(term)
+  return { seq = seq }
+end
+
 -- Open and close windows that became due since the last decision.
 local function turn(term)
   local due = tonumber(redis.call("GET", term:key("next")))
   if not due or term.at < due then return end
+  pass_deadlines(term)
   local windows, turned = hash(term:key("windows")), term.turned
   for _, id in ipairs(ids(windows)) do
     local window = cjson.decode(windows[tostring(id)])

@@ -81,7 +81,10 @@ local function check_alternative(term, mine, alternative, swap_out, wait)
   if swap_out and not mine.held[swap_out] then
     add_reason(parts[1].reasons, "not_enrolled", { section = swap_out })
   end
-  if swap_out and gained then term:check_corequisites_kept(gained.reasons, mine, after_taking(rest, parts)) end
+  if swap_out and gained then
+    term:check_leaving(gained.reasons)
+    term:check_corequisites_kept(gained.reasons, mine, after_taking(rest, parts))
+  end
   return parts
 end
 

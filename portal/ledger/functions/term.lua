@@ -19,7 +19,8 @@
 --   pool:<id>        set: its sections
 --   drops:<student>  hash: day -> how many                seq       number of the last event
 --   emptying         set: canceled sections that still have students
---   fence            why nothing may be decided
+--   fence            why nothing may be decided            deadlines  hash: deadline -> ms, its first
+--                                                          moment that is too late; those passed
 --   student:<id>     hash: e:<section> -> credits         woken     hash: workers already enqueued
 --                          c:<section> -> its corequisites, JSON
 --                          w:<section> -> ticket:credits:at, then :section to drop for it
@@ -120,6 +121,17 @@ end
 
 function Term:key(kind, id)
   return self.prefix .. ":" .. kind .. (id and ":" .. id or "")
+end
+
+-- A deadline of the term: its first moment that is too late, or nil. They are read once.
+function Term:deadline(name)
+  self.deadlines = self.deadlines or hash(self:key("deadlines"))
+  return tonumber(self.deadlines[name])
+end
+
+function Term:is_past(name)
+  local ends = self:deadline(name)
+  return ends ~= nil and self.at >= ends
 end
 
 -- Count the students in a section and on its waitlist. A trial of admin adjustments overrides this.

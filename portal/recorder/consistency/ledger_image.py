@@ -14,7 +14,7 @@ import orjson
 
 from portal.core.moments import milliseconds
 from portal.ledger import types
-from portal.ledger.types import COUNTS
+from portal.ledger.types import COUNTS, DEADLINES
 from portal.recorder.events import Event
 from portal.recorder.projections import Pair, Row, TermState
 
@@ -24,6 +24,7 @@ Entries = Mapping[str, Any]
 Keys = Mapping[str, Entries]  # by their names without the term's prefix
 
 WAITS = {"waiting", "passed"}
+PASSED = ":passed"  # after the name of a deadline that has passed
 TEXT = "value"  # the name of a string key's only entry
 # No event describes these: the journal and its fence, stored answers (see `answered`), rate limits,
 # changes of plans, metrics, and who was notified. Waiting rooms are compared by room_image.py.
@@ -56,6 +57,7 @@ class Image(TermState):
     pool_versions: dict[int, int] = field(default_factory=dict)
     opened: set[int] = field(default_factory=set)  # windows
     ended: set[int] = field(default_factory=set)
+    deadlines: Row = field(default_factory=dict)  # ms by name, those passed, and their version
     passes: dict[Pair, int] = field(default_factory=dict)  # that are in force
     drops: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))  # by day
     # waiting students without a matching reserved seat
@@ -80,6 +82,10 @@ class Image(TermState):
                 self.opened.add(payload["window"])
             case "window_closed":
                 self.ended.add(payload["window"])
+            case "deadlines_set":
+                self._set_deadlines(payload)
+            case "deadline_passed":
+                self.deadlines[payload["deadline"] + PASSED] = 1
 
     def _set(self, event: Event) -> None:
         settings, pool = event.payload, event.payload.get("pool")
@@ -90,6 +96,14 @@ class Image(TermState):
             self.pool_versions[pool] = version
         for gone in [each for each in self.pool_versions if not self.pools.get(each)]:
             del self.pool_versions[gone]
+
+    def _set_deadlines(self, payload: Row) -> None:
+        known, self.deadlines = self.deadlines, {"version": payload["deadlines_version"]}
+        for name in DEADLINES:
+            if name in payload:
+                self.deadlines[name] = payload[name]
+                if known.get(name) == payload[name] and name + PASSED in known:
+                    self.deadlines[name + PASSED] = 1
 
     def keys(self) -> dict[str, Entries]:
         """Return the keys that must exist, with their entries."""
@@ -151,7 +165,13 @@ def _unasked(image: Image) -> dict[int, int]:
 
 
 def _vacant(image: Image) -> Numbered:
-    """Return the sections with a free seat and a waiting student who is still to be checked."""
+    """Return the sections with a free seat and a waiting student who is still to be checked.
+
+    After the last day to add there are none.
+    """
+    if "add_deadline" + PASSED in image.deadlines:
+        yield None, {}
+        return
     unasked, found = _unasked(image), {}
     for section, row in image.seats.items():
         counted = image.counted(row)
@@ -242,6 +262,9 @@ def _next(image: Image) -> Numbered:
         opened = window in image.opened
         if row["state"] != "canceled" and not (opened and window in image.ended):
             due.add(milliseconds(row["closes_at" if opened else "opens_at"]))
+    for name in DEADLINES:
+        if name in image.deadlines and name + PASSED not in image.deadlines:
+            due.add(image.deadlines[name])
     yield None, {TEXT: min(due)} if due else {}
 
 
@@ -293,6 +316,7 @@ KINDS = (
     Kind("student", "hash", "student", "", _students),
     Kind("drops", "hash", "student", "", lambda image: image.drops.items()),
     Kind("windows", "hash", "", "window", _windows),
+    Kind("deadlines", "hash", "", "", lambda image: [(None, image.deadlines)]),
     Kind("next", "text", "", "", _next),
 )  # fmt: skip
 BY_NAME = {kind.name: kind for kind in KINDS}

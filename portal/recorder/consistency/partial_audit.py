@@ -50,7 +50,7 @@ class Behind(Exception):  # noqa: N818  an expected state, not an error
 
 @dataclass(frozen=True)
 class SectionGroup:
-    """Sections, those that ever shared seats with them, their pools, and all windows."""
+    """Sections, those that ever shared seats with them, their pools, all windows and deadlines."""
 
     term: int
     sections: frozenset[int]
@@ -62,6 +62,7 @@ class SectionGroup:
         return [
             *(f"section:{section}" for section in sorted(self.sections)),
             *(f"window:{window}" for window in sorted(self.windows)),
+            "deadlines",
         ]
 
     def keys(self, students: Iterable[int]) -> set[str]:

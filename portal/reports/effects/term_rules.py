@@ -1,12 +1,16 @@
 """A change of a term's rules in sentences: what differs, and whom it affects."""
 
+from datetime import date, datetime
+
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from portal.backend import backend
 from portal.catalog import formatting
 from portal.core.i18n import _, _n
 from portal.recorder.models import Enrollment, WaitlistEntry
 from portal.registration.reasons import label
+from portal.windows.deadlines import LABELS
 from portal.windows.term_rules import TermRules
 
 
@@ -17,8 +21,16 @@ def changes(before: TermRules, after: TermRules) -> list[tuple[str, str]]:
         (_("Credits"), number(before.credit_limit), number(after.credit_limit)),
         (_("Drops per day"), number(before.drops_per_day), number(after.drops_per_day)),
         (_("Skipped students"), _skips(before), _skips(after)),
+        *(
+            (str(last_day), _day(before.deadlines[name]), _day(after.deadlines[name]))
+            for name, last_day in LABELS.items()
+        ),
     ]
     return [(name, new if old == new else f"{old} → {new}") for name, old, new in pairs]
+
+
+def _day(deadline: date | None) -> str:
+    return formatting.day(deadline, year=True) if deadline else _("none")
 
 
 def _skips(rules: TermRules) -> str:
@@ -42,6 +54,11 @@ def meaning(session: Session, term: int, wanted: TermRules) -> list[str]:
     beyond = session.scalar(select(func.count()).select_from(held.subquery())) or 0
     places = session.scalar(select(func.count()).select_from(WaitlistEntry).where(waiting)) or 0
     sentences = [_("The rules apply from now on. Students keep current seats.")]
+    today = datetime.now(backend().settings.zone).date()
+    if wanted.add_deadline and wanted.add_deadline < today:
+        sentences.append(_("The last day to add has passed, so waitlists stop at once."))
+    if wanted.drop_deadline and wanted.drop_deadline < today:
+        sentences.append(_("The last day to drop has passed, so students can’t drop any more."))
     if beyond:
         sentences.append(
             _n(

@@ -36,7 +36,7 @@ from portal.web.confirm import (
 )
 from portal.web.forms import Form, ReasonField, SelectOneField, TextField
 from portal.web.http.access import requires, visitor
-from portal.windows import copies, service
+from portal.windows import copies, deadlines, service
 from portal.windows.service import NewWindow
 from portal.windows.warmup import warm_up
 
@@ -102,8 +102,8 @@ class NewTermForm(TermForm):
             | {str(each.id): each.name for each in live_terms() if not each.practice}
         ),
         description=_l(
-            "Copies rules and sections with their meetings, instructors, requirements and"
-            " reserved seats. Students and windows are not copied."
+            "Copies rules, deadlines and sections with their meetings, instructors,"
+            " requirements and reserved seats. Students and windows are not copied."
         ),
     )
     reason = ReasonField()
@@ -149,8 +149,16 @@ def term(term_id: int) -> ResponseReturnValue:
     """Render a term with everything that can be done with it."""
     found = _term(term_id)
     changes = [name for name, each in terms.STATE_CHANGES.items() if each.of == found.state]
-    days = [day(each, year=True) for each in (found.starts_on, found.ends_on)]
-    context = {"days": days, "changes": changes, "wordings": CHANGES}
+    days = [
+        (_("First day"), found.starts_on),
+        (_("Last day"), found.ends_on),
+        *((deadlines.LABELS[name], last) for name, last in deadlines.days(found).items()),
+    ]
+    context = {
+        "days": [(label, day(each, year=True)) for label, each in days],
+        "changes": changes,
+        "wordings": CHANGES,
+    }
     return render_template("admin/term.html", term=found, **context)
 
 
@@ -217,7 +225,7 @@ def edit(term_id: int) -> ResponseReturnValue:
         title=_("Edit %(term)s", term=found.name),
         button=_("Save"),
         back=(url_for(".term", term_id=term_id), found.name),
-        meaning=[_("Sections and windows keep their own dates.")],
+        meaning=[_("Sections, windows and deadlines keep their own dates.")],
         seen={
             "was_name": before.name,
             "was_starts": before.starts_on,

@@ -6,10 +6,15 @@ from typing import Any
 
 from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from wtforms import DateField
+from wtforms.validators import Optional
 
+from portal.backend import backend
+from portal.catalog import formatting
 from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
+from portal.ledger.types import DEADLINES
 from portal.registration.reasons import SKIP_CODES, label
 from portal.reports.effects import term_rules as effects
 from portal.web.confirm import Confirmation, confirm, done
@@ -22,7 +27,8 @@ from portal.web.forms import (
     ReasonForm,
 )
 from portal.web.http.access import requires, visitor
-from portal.windows import term_rules
+from portal.windows import deadlines, term_rules
+from portal.windows.service import EARLY
 from portal.windows.term_rules import RulesChanged, TermRules
 
 bp = Blueprint("term_rules", __name__, url_prefix="/terms/<int:term_id>/rules")
@@ -61,20 +67,64 @@ class RulesForm(Form):
         _l("Count only skips for these reasons (choose none to count all)"),
         choices=lambda: {code: label(code) for code in SKIP_CODES},
     )
+    add_deadline = DateField(
+        deadlines.LABELS["add_deadline"],
+        [Optional()],
+        description=_l("Also to swap or join a waitlist. Waitlists stop after it."),
+    )
+    drop_deadline = DateField(
+        deadlines.LABELS["drop_deadline"],
+        [Optional()],
+        description=_l("After it, students must ask to withdraw."),
+    )
+    withdraw_deadline = DateField(
+        deadlines.LABELS["withdraw_deadline"],
+        [Optional()],
+        description=_l("The last day to ask for a withdrawal or a late drop."),
+    )
+    term: Term
 
     def validate(self, extra_validators: Any = None) -> bool:
         """Check every field; the number of skips only if it is used."""
         if self.places.data != "lost":
             self.skip_limit.raw_data, self.skip_limit.data = None, USUAL_SKIPS
-        return bool(super().validate(extra_validators))
+        super().validate(extra_validators)
+        self._check_deadlines()
+        return not self.errors
+
+    def _check_deadlines(self) -> None:
+        """Refuse what is no date, is far from the term, or is before an earlier deadline."""
+        latest = None
+        for name in DEADLINES:
+            day = self[name].data
+            if self[name].errors:
+                self[name].errors = []
+                self.refuse(_("Enter a date such as 2030-08-26, or leave it blank."), name)
+            elif day and not self.term.starts_on - EARLY <= day <= self.term.ends_on:
+                first, last = self.term.starts_on - EARLY, self.term.ends_on
+                self.refuse(
+                    _(
+                        "Enter a day from %(first)s to %(last)s.",
+                        first=formatting.day(first, year=True),
+                        last=formatting.day(last, year=True),
+                    ),
+                    name,
+                )
+            elif day and latest and day < latest:
+                self.refuse(_("This day must not be before the one above."), name)
+            latest = day or latest
 
     @property
     def rules(self) -> TermRules:
         """Return the rules in the form, once it is valid."""
-        fixed = self.credit_limit.data, self.drops_per_day.data
-        if self.places.data != "lost":
-            return TermRules(*fixed)
-        return TermRules(*fixed, self.skip_limit.data, tuple(self.skip_reasons.data))
+        lost = self.places.data == "lost"
+        return TermRules(
+            self.credit_limit.data,
+            self.drops_per_day.data,
+            self.skip_limit.data if lost else None,
+            tuple(self.skip_reasons.data) if lost else (),
+            **{name: self[name].data for name in DEADLINES},
+        )
 
 
 @bp.route("", methods=["GET", "POST"])
@@ -84,8 +134,9 @@ def edit(term_id: int) -> ResponseReturnValue:
     term = _term(term_id)
     before = term_rules.rules(term)
     if request.method == "GET" and "credit_limit" not in request.args:
-        return _form(term, RulesForm(formdata=None, data=_fields(before))), 200
+        return _form(term, RulesForm(formdata=None, data=_fields(before) | before.deadlines)), 200
     form = RulesForm(request.values)
+    form.term = term
     if not form.validate():
         return _form(term, form), 422
     reason, mark = ReasonForm(), sha256(repr(before).encode()).hexdigest()[:16]
@@ -121,7 +172,8 @@ def _term(term_id: int) -> Term:
 
 
 def _form(term: Term, form: RulesForm) -> str:
-    return render_template("admin/rules.html", term=term, form=form)
+    zone = backend().settings.zone.key.replace("_", " ")
+    return render_template("admin/rules.html", term=term, form=form, zone=zone)
 
 
 def _fields(rules: TermRules) -> dict[str, Any]:
@@ -132,4 +184,5 @@ def _fields(rules: TermRules) -> dict[str, Any]:
         "places": "lost" if rules.skip_limit else "kept",
         "skip_limit": rules.skip_limit or USUAL_SKIPS,
         "skip_reasons": list(rules.skip_reasons),
+        **{name: day or "" for name, day in rules.deadlines.items()},
     }

@@ -117,6 +117,9 @@ class Semester(Answer):
     ends_on = fields.Date()
     credit_limit = described(fields.Float, "The most credits, unless you may take more.")
     drops_per_day = fields.Integer()
+    add_deadline = described(fields.Date, "The last day to add.", allow_none=True)
+    drop_deadline = described(fields.Date, "The last day to drop.", allow_none=True)
+    withdraw_deadline = described(fields.Date, "The last day to withdraw.", allow_none=True)
 
 
 class Semesters(Answer):

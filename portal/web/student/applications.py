@@ -35,6 +35,7 @@ from portal.applications.uploads import NewUpload, WrongStart
 from portal.backend import backend
 from portal.catalog.formatting import day, money
 from portal.catalog.term_catalog import NoSuchTerm, SectionView, TermCatalog, catalog_of
+from portal.catalog.views import TermView
 from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds
 from portal.recorder import read_with_fallback
@@ -66,6 +67,7 @@ ASK_FOR = {
     "late_drop": _l("Ask for a late drop"),
     "credit_overload": _l("Ask for more credits"),
     "permission": _l("Ask for a permission"),
+    "withdrawal": _l("Ask to withdraw"),
 }
 ADVICE = {
     "draft": _l("Finish the form and send it. No one else sees it before."),
@@ -186,6 +188,7 @@ def start_application(term_id: int, kind: str) -> ResponseReturnValue:
         form=form,
         late=service.is_late(declared, term_id),
         last_day=day(declared.last_day(offered.term), year=True),
+        needless=_needless(declared, offered.term),
     )
     return page, 422 if form.errors else 200
 
@@ -634,3 +637,21 @@ def _progress(line: ApplicationView) -> list[tuple[str, str]]:
 def _stage(kind: Kind, number: int) -> str:
     who = str(listing.STAGES[kind.stages[number]])
     return _("In review: %(who)s", who=who)
+
+
+def _needless(kind: Kind, term: TermView) -> str:
+    """Return a sentence if students can still do it themselves; blank if not."""
+    until = kind.needless_until(term)
+    if until is None or service.today() > until:
+        return ""
+    last = day(until, year=True)
+    if kind.holds:
+        return _(
+            "You can drop classes yourself until %(day)s while a registration window is open to"
+            " you. It leaves no mark.",
+            day=last,
+        )
+    return _(
+        "You can add classes yourself until %(day)s while a registration window is open to you.",
+        day=last,
+    )

@@ -10,7 +10,7 @@ from portal.catalog import requisites
 from portal.catalog.term_catalog import SectionView
 from portal.core.i18n import _
 from portal.ledger.types import Decision, Reason
-from portal.registration import commands, limits, next_steps, precheck
+from portal.registration import commands, limits, next_steps
 from portal.registration.next_steps import NextStep, section_name
 from portal.web.http.access import requires
 from portal.web.student import bp, request_form
@@ -86,7 +86,7 @@ def drop_form(
     going = [card.id, *(each.id for each in along)]
     quits = [each for each in along if each.id in now.places and each.id not in now.held]
     dropped = [each for each in along if each not in quits]
-    known = precheck.no_window(now.phase)
+    known = now.no_leaving
     for each in (card, *dropped):
         if each.id not in now.held:
             known.append(Reason("not_enrolled", {} if each.id == card.id else {"section": each.id}))
@@ -143,7 +143,7 @@ def _needing(answers: Sequence[Decision]) -> list[int]:
 
 def _no_drop(now: StudentTerm, sections: Sequence[int]) -> list[Reason]:
     """Return why these seats can't be dropped now, apart from corequisites."""
-    if shut := precheck.no_window(now.phase):
+    if shut := now.no_leaving:
         return shut
     number = now.precheck.count_drops(sections)
     left = limits.drops_left(now.profile.student, now.term.id, now.phase.now)

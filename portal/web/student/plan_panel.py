@@ -43,13 +43,14 @@ def panel(  # noqa: PLR0913  the ways in which a page may want it
     reasons = student_term.precheck.refusals_of_plan(known)
     everything = [each for line in reasons for found in line for each in found.values()]
     shared = [each for found in everything for each in found if each.code in FOR_ALL]
+    common = [*student_term.late_to_add, *shared]
     planned = plan_credits(known, student_term.catalog)
     html = current_app.jinja_env.get_template("fragments/plan.html").render(
         student_term=student_term,
         plan=known,
         away=plan is None,
         lines=_lines(student_term, known, reasons, full=full),
-        common=distinct(explain(shared, student_term.case(None))),
+        common=distinct(explain(common, student_term.case(None))),
         full=full,
         said=message,
         lost=lost,

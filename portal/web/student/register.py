@@ -15,7 +15,7 @@ from portal.ledger.types import Decision, Outcome, Reason, SeatCounts
 from portal.registration import commands, precheck, rules
 from portal.registration.credits import credit_choices, hundredths
 from portal.registration.next_steps import NextStep, section_name
-from portal.registration.reasons import ALREADY_HAD, NO_WINDOW, explain
+from portal.registration.reasons import ALREADY_HAD, OUT_OF_TIME, explain
 from portal.registration.requests import Choice, SectionRequest
 from portal.web.http.access import requires
 from portal.web.http.admission import needs_access_token
@@ -142,7 +142,9 @@ def claim_form(
     instead, all_seats, position = old.id if old else 0, seats_of(card), now.places.get(card.id)
     seats = seats_open_to(now, card, all_seats)
     together = partner_groups(now, card, instead, request_form.partners())
-    known = [*precheck.no_window(now.phase), *_foreseen(now, card, instead, together)]
+    known = [*now.no_adding, *_foreseen(now, card, instead, together)]
+    if old:
+        known += now.late_to_leave
     if not position:
         known += precheck.waitlist_full(seats)
     shown = dialogs.refusals_to_show(answers, card.id, known)
@@ -161,7 +163,7 @@ def claim_form(
         none_free=bool(together) and not one_free,
         place=position,
         kept=reserved_notes(now, card),
-        shut=bool(known) or (not refused.retry and not NO_WINDOW.isdisjoint(codes)),
+        shut=bool(known) or (not refused.retry and not OUT_OF_TIME.isdisjoint(codes)),
         amounts=credit_choices(card),
         chosen=request_form.fields().get("credits", ""),
         waits=request_form.accepts_waitlist(not answers and not (together and seats.claimable)),
@@ -175,7 +177,7 @@ def _other_swaps(
     now: StudentTerm, card: SectionView, seats: SeatCounts, offered: set[str]
 ) -> list[NextStep]:
     """Return the possible swaps for the section, except one that is already offered."""
-    if now.phase.kind != "open" or now.state(card.id) or precheck.waitlist_full(seats):
+    if now.no_adding or now.state(card.id) or precheck.waitlist_full(seats):
         return []
     steps = [
         NextStep(

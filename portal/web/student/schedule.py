@@ -20,6 +20,7 @@ from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 from portal.web.student import bp, fragments
 from portal.web.student.student_term import find_attention, section_title
+from portal.windows import deadlines
 
 
 @bp.get("/schedule")
@@ -38,6 +39,7 @@ def schedule(term_id: int) -> ResponseReturnValue:
         "student/schedule.html",
         schedule=found,
         attention=_attention(term_id, student, held),
+        last_days=deadlines.in_words(offered.term),
         **_around(offered),
     )
 

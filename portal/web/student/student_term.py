@@ -22,6 +22,7 @@ from portal.registration.plans import Plan
 from portal.registration.precheck import Precheck
 from portal.registration.reasons import Explanation
 from portal.web.http.device_zone import zone_note
+from portal.windows import deadlines
 from portal.windows.phases import Phase, phase, sections_visible
 
 
@@ -67,6 +68,36 @@ class StudentTerm:
     @property
     def term(self) -> TermView:
         return self.catalog.term
+
+    @cached_property
+    def deadlines(self) -> dict[str, int]:
+        """Return the first moment (ms) after each deadline of the term."""
+        return deadlines.moments(self.term, self.times.zone)
+
+    @property
+    def last_days(self) -> list[tuple[str, str]]:
+        """Return the deadlines of the term in words."""
+        return deadlines.in_words(self.term)
+
+    @property
+    def late_to_add(self) -> list[Reason]:
+        """Return a reason if the last day to add has passed."""
+        return precheck.past_adding(self.deadlines, self.phase.now)
+
+    @property
+    def late_to_leave(self) -> list[Reason]:
+        """Return a reason if the last day to drop or withdraw has passed."""
+        return precheck.past_leaving(self.deadlines, self.phase.now)
+
+    @property
+    def no_adding(self) -> list[Reason]:
+        """Return why the student can't add any section now, by window and deadline."""
+        return [*precheck.no_window(self.phase), *self.late_to_add]
+
+    @property
+    def no_leaving(self) -> list[Reason]:
+        """Return why the student can't give up any seat now, by window and deadline."""
+        return [*precheck.no_window(self.phase), *self.late_to_leave]
 
     @cached_property
     def held(self) -> dict[int, HeldSeat]:
@@ -146,9 +177,11 @@ class StudentTerm:
     @property
     def lists(self) -> str:
         """Return the time until which waitlists promote."""
-        window = self.phase.window
+        window, last_add = self.phase.window, self.deadlines.get("add_deadline")
+        if self.late_to_add:
+            return _("The last day to add classes has passed. The waitlists no longer move.")
         if self.phase.kind == "open" and window:
-            until = self.moment(window.closes)
+            until = self.moment(min(window.closes, last_add or window.closes))
             return _("Free seats go to the waitlist automatically until %(when)s.", when=until)
         if self.phase.kind == "before" and window:
             return _("The waitlists start moving again %(when)s.", when=self.when(window.opens))

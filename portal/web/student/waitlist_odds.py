@@ -20,8 +20,9 @@ class Odds:
 def waitlist_odds(student_term: StudentTerm) -> dict[int, Odds]:
     """Return the odds of each waitlist position, by section; empty while no waitlist promotes."""
     window = student_term.phase.window
-    if student_term.phase.kind != "open" or window is None:
+    if student_term.no_adding or window is None:
         return {}
+    ends = min(window.closes, student_term.deadlines.get("add_deadline", window.closes))
     seen, found = odds.known_freed_seats(student_term.term.id), {}
     for position in student_term.standing.waiting:
         card = student_term.catalog.section(position.section)
@@ -30,7 +31,7 @@ def waitlist_odds(student_term: StudentTerm) -> dict[int, Odds]:
             position.section,
             position.position,
             now=student_term.phase.now,
-            ends=window.closes,
+            ends=ends,
         )
         basis = _basis(likely, card.capacity if card else 0)
         found[position.section] = Odds(_likelihood(likely), basis, likely.band)

@@ -15,6 +15,8 @@ def a_term_to_tamper_with() -> Rush:
     """Return three full sections with waitlists; in the first the head was skipped."""
     rush = a_rush(sections=3, students=4, capacity=2, waitlist=2)
     claims(rush, everyone_everywhere(rush))
+    tomorrow = backend().ledger.now() + 24 * 60 * 60_000
+    backend().ledger.put_deadlines(rush.term, {"drop_deadline": tomorrow}, 1)
     _, newcomer, leaver, head = rush.students
     section = rush.sections[0]
     drop(rush, newcomer, section)
@@ -94,6 +96,10 @@ TAMPERINGS = {
     ),
     "a section is gone": (ledger("HDEL", "{p}:seats", "{section}"), "ledger seats"),
     "a window is gone": (ledger("HDEL", "{p}:windows", "{window}"), "ledger windows"),
+    "a deadline was moved": (
+        ledger("HSET", "{p}:deadlines", "drop_deadline", "4000000000000"),
+        "ledger deadlines",
+    ),
     "a seat seems vacant": (ledger("SADD", "{p}:vacant", "{section}"), "ledger vacant"),
     "an enrollment was altered": (
         database(

@@ -19,6 +19,7 @@ from portal.catalog.term_catalog import forget
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.errors import WindowRefused
+from portal.ledger.function_library import prefix
 from portal.ledger.types import WindowView
 from portal.live.visibility import visible_sections
 from portal.notifications import reminders
@@ -338,6 +339,17 @@ def a_full_section(term: Term, cast: Cast) -> None:
     added = builders.added
     added(Reserve(section_id=whole.id, seats=2, cohort={"years": ["Senior"]}, until=until))
     added(Restriction(section_id=whole.id, rule="must_be", kind="major", value="CSC"))
+
+
+def test_copy_of_a_term_moves_its_deadlines_by_the_same_weeks(admin: FlaskClient) -> None:
+    days = {"add_deadline": date(2030, 9, 6), "withdraw_deadline": date(2030, 12, 20)}
+    source = builders.a_term("Fall 2029", **days)
+    submit(admin, "/admin/terms/new", **LATER, source=source.id, **WHY)
+    copy = made("Fall 2031")
+    assert (copy.add_deadline, copy.drop_deadline) == (date(2031, 9, 5), None)
+    assert copy.withdraw_deadline == date(2031, 12, 19)
+    known = backend().redis.hkeys(f"{prefix(copy.id)}:deadlines")
+    assert {b"add_deadline", b"withdraw_deadline"} <= set(known)
 
 
 def test_copy_of_a_term_has_its_sections_without_students(

@@ -228,9 +228,11 @@ def test_words_with_invalid_characters_find_nothing(ada: Caller, term: Any) -> N
 
 
 def test_semesters_are_sorted_latest_first(ada: Caller, term: Any) -> None:
-    builders.a_term("Spring 2031", starts_on=builders.date(2031, 1, 20))
+    starts, last_add = builders.date(2031, 1, 20), builders.date(2031, 1, 31)
+    builders.a_term("Spring 2031", starts_on=starts, add_deadline=last_add)
     data = ada.get("/semesters").json["data"]["semesters"]
     assert [each["name"] for each in data] == ["Spring 2031", "Fall 2030"]
+    assert data[0]["add_deadline"] == "2031-01-31"
     assert data[1] == {
         "semester_id": term.id,
         "name": "Fall 2030",
@@ -238,6 +240,9 @@ def test_semesters_are_sorted_latest_first(ada: Caller, term: Any) -> None:
         "ends_on": "2030-12-20",
         "credit_limit": 21,
         "drops_per_day": 3,
+        "add_deadline": None,
+        "drop_deadline": None,
+        "withdraw_deadline": None,
     }
 
 

@@ -1,5 +1,6 @@
-"""GET and POST /admin/terms/<t>/rules: credits, drops a day, and skipped waitlist positions."""
+"""GET and POST /admin/terms/<t>/rules: credits, drops a day, skips, and deadlines."""
 
+from datetime import date, datetime, timedelta
 from html import unescape
 from typing import Any
 
@@ -7,22 +8,25 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from portal.backend import backend
+from portal.backend import Backend, backend
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import catalog_of, forget
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
+from portal.ledger.function_library import prefix
 from portal.ledger.types import SkipRule
 from portal.notifications.models import Notification
 from portal.people.models import Hold
 from portal.recorder.consistency.audit import audit
 from portal.recorder.promotion import promote
 from portal.recorder.recorder import drain
+from portal.windows.readiness import make_ready
 from tests import cast as builders
 from tests.cast import Cast
 from tests.ledger_claims import claim
 from tests.web import pages
 from tests.web.admin.windows.windows import WHY, drops
+from tests.web.ledger_outage import ledger_away
 from tests.web.visitors import browser_of
 
 
@@ -160,3 +164,96 @@ def test_skipped_student_loses_the_position_and_is_notified(
 
 def test_unknown_term_has_no_rules(admin: FlaskClient) -> None:
     assert admin.get("/admin/terms/2000000000/rules").status_code == 404
+
+
+# Deadlines
+
+DAYS = {
+    "add_deadline": "2030-09-06",
+    "drop_deadline": "2030-10-04",
+    "withdraw_deadline": "2030-11-15",
+}
+
+
+def save(admin: FlaskClient, term: Term, **fields: Any) -> int:
+    page = admin.get(address(term), query_string=a_form(**fields)).text
+    form = a_form(**fields) | WHY | {"seen": pages.hidden(page)["seen"]}
+    return admin.post(address(term), data=form).status_code
+
+
+def test_deadlines_are_set_with_a_reason_and_audited(admin: FlaskClient, term: Term) -> None:
+    page = unescape(admin.get(address(term), query_string=a_form(**DAYS)).text)
+    assert "none → Sep 6, 2030" in page
+    assert save(admin, term, **DAYS) == 303
+    assert now_set(term).add_deadline == date(2030, 9, 6)
+    with transaction() as session:
+        entry = session.scalars(select(AuditEntry)).one()
+    assert entry.before
+    assert entry.after
+    assert (entry.before["add_deadline"], entry.after["add_deadline"]) == (None, "2030-09-06")
+    assert 'value="2030-10-04"' in admin.get(address(term)).text
+    assert "Oct 4, 2030" in admin.get(f"/admin/terms/{term.id}").text
+    assert save(admin, term) == 303
+    assert now_set(term).add_deadline is None
+
+
+def test_a_deadline_passes_at_the_end_of_its_day_in_the_institutions_zone(
+    admin: FlaskClient, term: Term, backend: Backend
+) -> None:
+    days = {**DAYS, "drop_deadline": "2030-11-02", "withdraw_deadline": "2030-11-03"}
+    assert save(admin, term, **days) == 303
+    known = backend.redis.hgetall(f"{prefix(term.id)}:deadlines")
+    # Clocks go back on November 3.
+    for name, end in (("drop", "2030-11-03T04:00"), ("withdraw", "2030-11-04T05:00")):
+        ends = datetime.fromisoformat(f"{end}+00:00").timestamp()
+        assert int(known[f"{name}_deadline".encode()]) == ends * 1000
+
+
+def test_the_scheduler_sends_deadlines_that_the_ledger_missed(
+    admin: FlaskClient, term: Term, backend: Backend
+) -> None:
+    with ledger_away(backend):
+        save(admin, term, **DAYS)
+    key = f"{prefix(term.id)}:deadlines"
+    assert not backend.redis.exists(key)
+    assert make_ready(term.id)
+    assert backend.redis.hget(key, "drop_deadline")
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"add_deadline": "soon"}, "Enter a date such as 2030-08-26, or leave it blank."),
+        ({"add_deadline": "2031-09-06"}, "Enter a day from Aug 25, 2029 to Dec 20, 2030."),
+        ({"add_deadline": "1030-09-06"}, "Enter a day from Aug 25, 2029 to Dec 20, 2030."),
+        (
+            {"add_deadline": "2030-10-05", "drop_deadline": "2030-10-04"},
+            "This day must not be before the one above.",
+        ),
+        (
+            {"add_deadline": "2030-10-05", "withdraw_deadline": "2030-10-04"},
+            "This day must not be before the one above.",
+        ),
+    ],
+)
+def test_impossible_deadlines_are_refused(
+    admin: FlaskClient, term: Term, fields: dict[str, str], error: str
+) -> None:
+    answer = admin.get(address(term), query_string=a_form(**fields))
+    assert answer.status_code == 422
+    assert error in unescape(answer.text)
+    assert now_set(term).add_deadline is None
+
+
+def test_the_effects_of_a_deadline_in_the_past_are_named(admin: FlaskClient, cast: Cast) -> None:
+    assert cast
+    today = date.today()  # noqa: DTZ011  some day of a term that runs now
+    begun, over = today - timedelta(60), today + timedelta(60)
+    term = builders.a_term("This term", starts_on=begun, ends_on=over)
+    passed = {
+        "add_deadline": str(today - timedelta(20)),
+        "drop_deadline": str(today + timedelta(9)),
+    }
+    page = unescape(admin.get(address(term), query_string=a_form(**passed)).text)
+    assert "The last day to add has passed, so waitlists stop at once." in page
+    assert "students can’t drop any more" not in page

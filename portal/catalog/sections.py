@@ -103,6 +103,7 @@ class StoredSection:
     course_id: int
     course_code: str
     course_title: str
+    department_id: int
     crn: str
     status: str
     deleted: bool
@@ -189,11 +190,14 @@ def term_of_section(session: Session, typed: str, other_than: int) -> str:
     return ""
 
 
-def courses(session: Session, term_id: int) -> Sequence[Row[int, str, str, int]]:
-    """Return id, code and title of every course, and its number of sections in the term."""
+def courses(session: Session, term_id: int) -> Sequence[Row[int, str, str, int, int]]:
+    """Return id, code, title and department of each course, and its number of sections there."""
     here = (Section.term_id == term_id) & Section.deleted_at.is_(None)
     query = (
-        select(Course.id, Course.code, Course.title, func.count(Section.id).label("sections"))
+        select(
+            *(Course.id, Course.code, Course.title, Course.department_id),
+            func.count(Section.id).label("sections"),
+        )
         .outerjoin(Section, (Section.course_id == Course.id) & here)
         .where(Course.deleted_at.is_(None))
         .group_by(Course.id)
@@ -367,6 +371,7 @@ def as_stored(session: Session, section: Section) -> StoredSection:
         course_id=course.id,
         course_code=course.code,
         course_title=course.title,
+        department_id=course.department_id,
         crn=section.crn,
         status=section.status,
         deleted=deleted,

@@ -119,6 +119,7 @@ class SectionView(PlainFields):
     restricted_to: frozenset[str]  # subject codes, where the course is not public
     levels: frozenset[str]
     years: frozenset[str]
+    department_id: int = 0
     categories: tuple[str, ...] = ()
     pool: int | None = None  # whose seats it shares with the other sections of it
     reserves: tuple[ReserveView, ...] = ()
@@ -226,6 +227,7 @@ class _Parts:
             subject_code=subject,
             subject_name=subject_name,
             department=department,
+            department_id=course.department_id,
             credits_min=section.credits_min,
             credits_max=section.credits_max,
             status=section.status,

@@ -14,6 +14,7 @@ AUDIT_ACTIONS = {
     "account.sign_up": _l("Account created by sign-up"),
     "account.change": _l("Account changed"),
     "account.make": _l("Account created"),
+    "account.roles": _l("Roles of an account changed"),
     "application.approve": _l("Application approved"),
     "application.decline": _l("Application declined"),
     "application.document": _l("Document of an application read"),

@@ -165,7 +165,8 @@ KINDS = {
         Field("email"),
         new={"password_hash": "''", "is_admin": "false", "session_epoch": "1"},
         removal="""
-            UPDATE accounts SET deleted_at = now(), session_epoch = session_epoch + 1
+            UPDATE accounts SET deleted_at = now(), session_epoch = session_epoch + 1,
+                staff_roles = '{}', schedules_for = '{}'
             FROM removed_rows WHERE accounts.username = removed_rows.key AND NOT is_admin
         """,
     ),

@@ -3,13 +3,27 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from portal.live import topics
 from portal.live.page import Batch, Page
 from portal.live.topics import Listeners
+from portal.people.roles import Right
+from portal.people.visitors import Visitor
 
 Fragments = dict[str, str]  # HTML by element id
+
+
+class OperationsReader(NamedTuple):
+    """Those who see the same operations page: its language, and whether it has buttons."""
+
+    language: str
+    operates: bool
+
+
+def reader_of(visitor: Visitor, language: str) -> OperationsReader:
+    """Return the kind of reader that a visitor is."""
+    return OperationsReader(language, visitor.may(Right.OPERATE))
 
 
 @dataclass(frozen=True)
@@ -42,13 +56,13 @@ class Renderers:
     """The functions of the web layer."""
 
     student: RenderStudent
-    # Reads and renders the figures of the operations page, by language.
-    operations: Callable[[Collection[str]], dict[str, Fragments]]
+    # Reads and renders the figures of the operations page for each kind of reader.
+    operations: Callable[[Collection[OperationsReader]], dict[OperationsReader, Fragments]]
 
 
 renderers = Renderers(
     student=lambda *_, **__: StudentFragments("", frozenset()),
-    operations=lambda languages: {language: {} for language in languages},
+    operations=lambda readers: {reader: {} for reader in readers},
 )
 
 
@@ -60,9 +74,9 @@ class OperationsPages:
         self._lock = lock
         self._sent: dict[Page, Fragments] = {}
 
-    def fragments(self, language: str) -> str:
+    def fragments(self, reader: OperationsReader) -> str:
         """Render all figures."""
-        return "".join(renderers.operations([language])[language].values())
+        return "".join(renderers.operations([reader])[reader].values())
 
     def send_changes(self) -> None:
         """Send each page the figures that have changed since the last time."""
@@ -71,9 +85,10 @@ class OperationsPages:
         self._sent = {page: sent for page, sent in self._sent.items() if page in pages}
         if not pages:
             return
-        rendered = renderers.operations({page.language for page in pages})
+        readers = {page: reader_of(page.visitor, page.language) for page in pages}
+        rendered = renderers.operations(set(readers.values()))
         for page in pages:
-            known, now = self._sent.get(page, {}), rendered[page.language]
+            known, now = self._sent.get(page, {}), rendered[readers[page]]
             changed = {name: html for name, html in now.items() if known.get(name) != html}
             if changed:
                 page.add_fragments(Batch(changed))

@@ -23,6 +23,7 @@ from portal.live.topics import Topic
 from portal.live.updates import PageSignal
 from portal.live.visibility import is_hidden, may_see_roster, selection_ended, visible_sections
 from portal.people import visitors
+from portal.people.roles import Right
 from portal.waiting_room import room
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ class SocketSession:
             if is_hidden(page.visitor, subscription.term):
                 self.hub.subscribe(page, _shared(frozenset()), {topics.account(page.visitor.id)})
                 return
-            if subscription.operations and "admin" in page.visitor.roles:
+            if subscription.operations and page.visitor.may(Right.SEE_OPERATIONS):
                 wanted.add(topics.operations())
             sections = _shared(
                 frozenset(visible_sections(page.visitor, subscription.term, subscription.sections))
@@ -187,14 +188,14 @@ class SocketSession:
                     set(visible_sections(page.visitor, subscription.term, subscription.held)),
                     panel_version=subscription.panel_version,
                 )
-            if subscription.student and "admin" in page.visitor.roles:
+            if subscription.student and page.visitor.may(Right.SEE_STUDENTS):
                 wanted.add(topics.student(subscription.term, subscription.student))
             if subscription.roster and may_see_roster(page.visitor, subscription.roster):
                 wanted.add(topics.roster(subscription.term, subscription.roster))
             elif subscription.roster:
                 page.add_signal(PageSignal("refused", {"roster": subscription.roster}))
             known = page.topics
-            if subscription.room and (page.visitor.student_id or "admin" in page.visitor.roles):
+            if subscription.room and (page.visitor.student_id or page.visitor.may(Right.SEE_TERMS)):
                 wanted.add(topics.room(subscription.term, subscription.room))
             self.hub.subscribe(page, sections, wanted)
             self._catch_up(subscription, known)

@@ -7,9 +7,10 @@ from time import time
 from sqlalchemy import select
 
 from portal.backend import backend
-from portal.catalog.models import section_instructors
+from portal.catalog.models import Course, Section, section_instructors
 from portal.catalog.term_catalog import NoSuchTerm, SectionView, catalog_of, published_catalog
 from portal.core.db import transaction
+from portal.people.roles import Right
 from portal.people.student_profile import profile
 from portal.people.visitors import Visitor
 from portal.registration import limits, rules
@@ -21,19 +22,20 @@ def visible_sections(visitor: Visitor, term: int, sections: Sequence[int]) -> tu
 
     Raises LedgerUnavailable if only the ledger knows and it does not answer.
     """
-    if "admin" in visitor.roles or not sections:
+    if visitor.may(Right.SEE_SECTIONS) or not sections:
         return tuple(sections)
     try:
-        views = published_catalog(term).some(sections)
+        views = (catalog_of if visitor.departments else published_catalog)(term).some(sections)
     except NoSuchTerm:
         return ()
-    allowed = _as_instructor(visitor, views) | _as_student(visitor, term, views)
+    allowed = {each.id for each in views if each.department_id in visitor.departments}
+    allowed |= _as_instructor(visitor, views) | _as_student(visitor, term, views)
     return tuple(section for section in sections if section in allowed)
 
 
 def is_hidden(visitor: Visitor, term: int) -> bool:
     """Return whether the term is a draft, which the visitor can't see."""
-    if "admin" in visitor.roles:
+    if visitor.may(Right.SEE_SECTIONS, Right.SCHEDULE):
         return False
     try:
         return catalog_of(term).term.state == "draft"
@@ -46,7 +48,7 @@ def selection_ended(visitor: Visitor, term: int) -> bool:
 
     Raises LedgerUnavailable if the windows are not known.
     """
-    if not visitor.student_id or "admin" in visitor.roles:
+    if not visitor.student_id or visitor.may(Right.SEE_SECTIONS):
         return False
     try:
         who = profile(visitor.student_id)
@@ -104,12 +106,17 @@ def _part_of(term: int, student: int) -> set[int]:
 
 
 def may_see_roster(visitor: Visitor, section: int) -> bool:
-    """Return whether the visitor teaches the section, or is an admin."""
-    if "admin" in visitor.roles:
+    """Return whether the visitor teaches or schedules the section, or may see every roster."""
+    if visitor.may(Right.SEE_ROSTERS):
         return True
     taught = select(section_instructors.c.section_id).where(
         section_instructors.c.section_id == section,
         section_instructors.c.instructor_id.in_(visitor.instructor_ids),
     )
+    scheduled = (
+        select(Section.id)
+        .join(Course, Course.id == Section.course_id)
+        .where(Section.id == section, Course.department_id.in_(visitor.departments))
+    )
     with transaction() as session:
-        return session.execute(taught).first() is not None
+        return session.execute(taught.union(scheduled)).first() is not None

@@ -12,6 +12,7 @@ from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.people import passwords, visitors
 from portal.people.models import Account
+from portal.people.roles import STAFF_ROLES
 from portal.people.signals import password_changed, sessions_ended
 
 MAX_LENGTHS = {"username": 64, "name": 160, "password": 1024}  # as the login form reads them
@@ -30,6 +31,8 @@ class NewAccount:
     name: str = ""
     password: str = ""
     admin: bool = False
+    roles: tuple[str, ...] = ()  # of portal.people.roles.STAFF_ROLES
+    schedules: tuple[str, ...] = ()  # codes of departments
     teaches: str = ""  # the exact name of an instructor without an account
     department: str = ""  # its code, where several instructors have that name
 
@@ -41,22 +44,26 @@ def ensure_account(wanted: NewAccount) -> bool:
     """
     with transaction() as session:
         account = session.scalar(select(Account).where(Account.username == wanted.username))
-        before = _audit_facts(account) if account else None
+        before = _audit_facts(session, account) if account else None
         if account is None:
             account = _new_account(wanted)
             session.add(account)
         else:
-            _check_existing(account, gains_role=wanted.admin or bool(wanted.teaches))
+            _check_existing(account, gains_role=_gives_role(wanted))
         if wanted.teaches:
             account.instructors.append(_instructor(session, wanted.teaches, wanted.department))
         account.is_admin = bool(account.is_admin) or wanted.admin
+        has = {*(account.staff_roles or ()), *wanted.roles}
+        account.staff_roles = [role for role in STAFF_ROLES if role in has]
+        scheduled = _departments(session, wanted.schedules)
+        account.schedules_for = sorted({*(account.schedules_for or ()), *scheduled})
         session.flush()
         add_audit_entry(
             session,
             "account.change" if before else "account.make",
             f"account:{account.id}",
             before=before,
-            after=_audit_facts(account),
+            after=_audit_facts(session, account),
             reason="command line",
         )
     return before is None
@@ -162,8 +169,26 @@ def _check_existing(account: Account, *, gains_role: bool) -> None:
     if not gains_role:
         raise AccountRefusedError(
             f"The account {account.username!r} already exists."
-            " Give it a role with --admin or --teaches."
+            " Give it a role with --admin, --role, --schedules or --teaches."
         )
+
+
+def _gives_role(wanted: NewAccount) -> bool:
+    return bool(wanted.admin or wanted.roles or wanted.schedules or wanted.teaches)
+
+
+def _departments(session: Session, codes: tuple[str, ...]) -> list[int]:
+    """Return the departments with these codes; raises AccountRefusedError."""
+    known = select(Department).where(Department.code.in_(codes), Department.deleted_at.is_(None))
+    found = {each.code: each.id for each in session.scalars(known)}
+    if missing := [code for code in codes if code not in found]:
+        raise AccountRefusedError(f"There is no department {', '.join(missing)}.")
+    return list(found.values())
+
+
+def _codes(session: Session, departments: list[int]) -> list[str]:
+    query = select(Department.code).where(Department.id.in_(departments))
+    return list(session.scalars(query.order_by(Department.code)))
 
 
 def _instructor(session: Session, name: str, department: str) -> Instructor:
@@ -189,11 +214,13 @@ def _instructor(session: Session, name: str, department: str) -> Instructor:
     return fitting[0]
 
 
-def _audit_facts(account: Account) -> dict[str, object]:
+def _audit_facts(session: Session, account: Account) -> dict[str, object]:
     return {
         "username": account.username,
         "name": account.name,
         "admin": account.is_admin,
+        "roles": account.staff_roles,
+        "departments": _codes(session, account.schedules_for),
         "instructors": [instructor.id for instructor in account.instructors],
     }
 

@@ -35,7 +35,7 @@ Moment = DateTime(timezone=True)
 
 
 class Account(SoftDelete, Base):
-    """A login; its roles follow from its student row, its instructor rows and `is_admin`."""
+    """A login; its roles follow from its student and instructor rows and three columns."""
 
     __tablename__ = "accounts"
 
@@ -45,6 +45,14 @@ class Account(SoftDelete, Base):
     email: Mapped[str] = mapped_column(String(254), default="")
     password_hash: Mapped[str] = mapped_column(String(200), default="")
     is_admin: Mapped[bool] = mapped_column(Boolean, default=False)
+    # Names of portal.people.roles.STAFF_ROLES.
+    staff_roles: Mapped[list[str]] = mapped_column(
+        ARRAY(String(40)), default=list, server_default=text("'{}'")
+    )
+    # Ids of departments: an account with some is a scheduler. Departments are never removed.
+    schedules_for: Mapped[list[int]] = mapped_column(
+        ARRAY(Integer), default=list, server_default=text("'{}'")
+    )
     # The account of a program: its name is its service token's, and it can't log in.
     is_service: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
     # A code of portal.core.i18n.LANGUAGES; empty = as the browser prefers.

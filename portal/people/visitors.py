@@ -4,13 +4,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Instructor
 from portal.core.db import transaction
 from portal.people import caches
 from portal.people.models import Account, Student
+from portal.people.roles import DEPARTMENTAL, STAFF_ROLES, Right, is_staff, rights_of
 
 APPLICANT = frozenset({"applicant"})  # the role of an account without another one
 SERVICE = frozenset({"service"})  # the only role of a program's account
@@ -28,11 +29,26 @@ class Visitor:
     epoch: int
     language: str = ""  # empty = as the browser prefers
     ended: frozenset[str] = frozenset()  # sessions that were logged out early
+    departments: frozenset[int] = frozenset()  # whose sections they schedule
     decides: bool = False  # applications, for a department; for menus, not for rights
 
     is_authenticated = True
     is_active = True
     is_anonymous = False
+
+    def may(self, *rights: str) -> bool:
+        """Return whether one of the roles has one of the rights; ValueError for an unknown one."""
+        return any(Right(right) in rights_of(self.roles) for right in rights)
+
+    def may_in(self, right: str, department: int) -> bool:
+        """Return whether the visitor has the right for sections of that department."""
+        scheduled = right in DEPARTMENTAL and department in self.departments
+        return scheduled or self.may(right)
+
+    @property
+    def is_staff(self) -> bool:
+        """Return whether one of the roles opens pages for admins."""
+        return is_staff(self.roles)
 
     def has(self, epoch: int, session: str) -> bool:
         """Return whether the session with that epoch and name is live."""
@@ -112,6 +128,8 @@ def _query(
             Account.id,
             Account.name,
             Account.is_admin,
+            Account.staff_roles,
+            Account.schedules_for,
             Account.is_service,
             Account.session_epoch,
             Account.ended_sessions,
@@ -128,15 +146,18 @@ def _query(
     return {row.id: _visitor(row) for row in session.execute(query)}
 
 
-def _visitor(row: Row[Any]) -> Visitor:
+def _visitor(row: Any) -> Visitor:
     has = {"student": row.student, "instructor": row.instructors, "admin": row.is_admin}
-    roles = frozenset(role for role, held in has.items() if held) or APPLICANT
+    has["scheduler"] = row.schedules_for
+    given = frozenset(row.staff_roles) & frozenset(STAFF_ROLES)
+    roles = frozenset(role for role, held in has.items() if held) | given or APPLICANT
     return Visitor(
         id=row.id,
         name=row.name,
         roles=SERVICE if row.is_service else roles,
         student_id=row.student,
         instructor_ids=frozenset(row.instructors or ()),
+        departments=frozenset(row.schedules_for),
         epoch=row.session_epoch,
         language=row.language,
         ended=frozenset(row.ended_sessions),

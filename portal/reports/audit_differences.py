@@ -16,6 +16,7 @@ from portal.core.queue import QUEUE_LABELS
 from portal.exchange.importing.columns import LABELS as MEANINGS
 from portal.exchange.importing.findings import RECORD_NAMES
 from portal.exchange.importing.models import Meanings
+from portal.people.roles import ROLES
 from portal.registration import reasons
 from portal.reports.audit_labels import CHANGED, FIELDS, LAYOUTS, OPTIONS, VALUES, label
 from portal.reports.audit_subjects import AuditSubject, Key, with_names
@@ -100,7 +101,7 @@ def _mentioned(entry: AuditEntry) -> Iterator[Key]:
                 yield kind, str(facts[name])
 
 
-def _in_words(name: str, value: Any, names: dict[Key, AuditSubject], times: LocalClock) -> str:  # noqa: C901, PLR0911  one for each kind
+def _in_words(name: str, value: Any, names: dict[Key, AuditSubject], times: LocalClock) -> str:  # noqa: C901, PLR0911, PLR0912  one for each kind
     """Return a value as the page that set it shows it; any other value as stored."""
     if name == "cohort" and isinstance(value, dict):
         return cohort_names.describe(value)
@@ -130,6 +131,8 @@ def _in_words(name: str, value: Any, names: dict[Key, AuditSubject], times: Loca
             return "\n".join(
                 str(reasons.PERMISSIONS.get(each) or reasons.label(each)) for each in value
             )
+        case "roles", list():
+            return "\n".join(str(ROLES[each].label) if each in ROLES else each for each in value)
         case _, list():
             return "\n".join(map(_plain, value))
     return _plain(value)

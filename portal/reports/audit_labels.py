@@ -86,6 +86,7 @@ FIELDS = {
     "refused": _l("Refusals"),
     "request": _l("Request"),
     "revoked": _l("Revoked"),
+    "roles": _l("Roles"),
     "scopes": _l("Scopes"),
     "searched": _l("Only what a search found"),
     "seated": _l("Students with a seat"),

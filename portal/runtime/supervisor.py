@@ -392,6 +392,7 @@ class PortalSupervisor(Supervisor):
         password = self.folder.path / "demo-password"
         if password.exists():
             greet("  Demo accounts: student0001 to student2000, instructor01 and on, admin,")
+            greet("  auditor (sees everything), helpdesk (sees a part), scheduler (History),")
             greet("  instructor29 (decides for History), vera@fairseat.example (visiting)")
             greet(f"  Their password: {password.read_text()}")
         greet("  Ctrl-C stops everything; the data stays.")

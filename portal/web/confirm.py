@@ -3,7 +3,7 @@
 A view describes the change and gives the function that makes it:
 
     @bp.route("/<int:hold_id>/lift", methods=["GET", "POST"])
-    @requires("admin")
+    @requires(Right.CHANGE_HOLDS)
     def lift(student_id: int, hold_id: int) -> ResponseReturnValue:
         page = Confirmation(title=_("Lift the hold"), button=_("Lift it"), back=…, meaning=[…])
         return confirm(page, act)

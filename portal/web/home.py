@@ -14,6 +14,7 @@ from portal.catalog.models import Term
 from portal.catalog.term_catalog import offered_terms
 from portal.core.cache import AWAY
 from portal.ledger.errors import LedgerUnavailable
+from portal.people.roles import Right
 from portal.people.student_profile import profile
 from portal.recorder import read_with_fallback
 from portal.web.http.access import signed_in, visitor
@@ -57,16 +58,16 @@ def current_term() -> int | None:
 @bp.get("/")
 @signed_in
 def index() -> ResponseReturnValue:
-    """Redirect a student to the term, an instructor to sections, an admin to windows.
+    """Redirect a student to the term, an instructor to sections, staff to windows.
 
     Someone without a role sees their applications here.
     """
-    roles = visitor().roles
-    if "student" in roles:
+    who = visitor()
+    if who.may(Right.REGISTER):
         return _student()
-    if "instructor" in roles:
+    if who.may(Right.TEACH):
         return redirect(url_for("instructor.teaching"))
-    if "applicant" in roles:
+    if who.may(Right.APPLY):
         return _applicant()
     return redirect(url_for("admin.terms.index"))
 

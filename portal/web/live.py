@@ -25,9 +25,10 @@ from portal.core.i18n import current_locale
 from portal.ledger.types import SeatCounts
 from portal.live import frames, waiting_rooms
 from portal.live.hub import Hub
-from portal.live.rendering import renderers
+from portal.live.rendering import reader_of, renderers
 from portal.live.sockets import SocketSession, listed, number
 from portal.live.visibility import is_hidden, visible_sections
+from portal.people.roles import Right
 from portal.waiting_room import room, wait_estimates
 from portal.web.account import sessions
 from portal.web.http.access import public, requires, signed_in, visitor
@@ -136,14 +137,14 @@ def fragments() -> ResponseReturnValue:
 
 
 def _operations() -> ResponseReturnValue:
-    if "admin" not in visitor().roles:
+    if not visitor().may(Right.SEE_OPERATIONS):
         abort(403)
-    html = hub().operations.fragments(str(current_locale()))
+    html = hub().operations.fragments(reader_of(visitor(), str(current_locale())))
     return Response(html, headers={"Cache-Control": "no-store"})
 
 
 @bp.get("/live/room")
-@requires("student")
+@requires(Right.REGISTER)
 def waiting() -> ResponseReturnValue:
     """Return the websocket's messages for a waiting page, and the seconds until the next poll."""
     try:

@@ -24,6 +24,7 @@ from portal.core.cache import AWAY
 from portal.core.settings import Settings
 from portal.operations import dead_letters, prometheus
 from portal.operations.health_checks import PROMISED, Checks
+from portal.people.roles import Right, rights_of
 from portal.web.http.access import public
 
 FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-Ip")
@@ -82,7 +83,7 @@ def _inside(missing: list[str]) -> dict[str, Any]:
 
 def _insider() -> bool:
     """Return whether the client may see more than a load balancer needs."""
-    return from_this_machine() or has_token() or is_admin()
+    return from_this_machine() or has_token() or sees_operations()
 
 
 def _ending() -> list[str]:
@@ -160,9 +161,9 @@ def has_token() -> bool:
     return bool(token) and metrics.admits(request.headers.get("Authorization", ""), token)
 
 
-def is_admin() -> bool:
-    """Return whether an admin asks, with a session or with an access token that may read."""
+def sees_operations() -> bool:
+    """Return whether one who may see operations asks, with a session or a token that may read."""
     with suppress(*AWAY):  # while PostgreSQL is unavailable the account is unknown
         roles: frozenset[str] = getattr(current_user, "roles", frozenset())
-        return "admin" in roles and "read" in g.get("scopes", {"read"})
+        return Right.SEE_OPERATIONS in rights_of(roles) and "read" in g.get("scopes", {"read"})
     return False

@@ -10,6 +10,7 @@ from portal.applications.payments.provider import InvalidMessage
 from portal.applications.payments.test_provider import TestProvider
 from portal.catalog.formatting import money
 from portal.core.db import transaction
+from portal.people.roles import Right
 from portal.web.http.access import public, requires, visitor
 from portal.web.http.extensions import csrf
 from portal.web.http.layout import go
@@ -40,7 +41,7 @@ def receive() -> ResponseReturnValue:
 
 
 @bp.route("/test/<int:charge_id>", methods=["GET", "POST"])
-@requires("student", "applicant")
+@requires(Right.APPLY)
 def choose(charge_id: int) -> ResponseReturnValue:
     """Render the checkout of the test provider, or do what was chosen there."""
     source = payments.provider()

@@ -104,6 +104,17 @@ def test_an_unchanged_admin_may_teach(boss: FlaskClient, cast: Cast) -> None:
         assert session.scalar(select(Instructor.name).where(Instructor.account_id == cast.max.id))
 
 
+def test_a_removed_account_loses_its_roles(boss: FlaskClient) -> None:
+    """Otherwise the next owner of the username would have them."""
+    builders.an_account("zoe", staff_roles=["auditor"])
+    gone = person("zoe", "Zoe") | {"enabledUser": "false"}
+    press(boss, send(boss, whole(gone)), "apply")
+    with transaction() as session:
+        zoe = session.scalars(select(Account).where(Account.username == "zoe")).one()
+    assert zoe.deleted_at
+    assert zoe.staff_roles == []
+
+
 def test_a_removed_admin_is_not_restored(boss: FlaskClient) -> None:
     builders.an_account("mia", is_admin=True, deleted_at=datetime.now(UTC))
     import_id = send(boss, whole(person("mia", "Mia"), person("zoe", "Zoe")))

@@ -1,6 +1,7 @@
 """Admins who watch how the portal runs are told of what changes; nobody else is."""
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 from flask import Flask
@@ -9,10 +10,10 @@ from portal.catalog.models import Section, Term
 from portal.core.redis_clients import subscriber
 from portal.live.hub import Hub
 from portal.live.page import Page
-from portal.live.rendering import renderers
+from portal.live.rendering import Fragments, OperationsReader, renderers
 from portal.live.topics import operations
 from portal.people import visitors
-from tests.cast import Cast
+from tests.cast import Cast, an_account
 from tests.live.conftest import Claim, Open
 from tests.live.nodes import a_node
 from tests.live.tabs import Tab
@@ -54,6 +55,17 @@ def test_nobody_else_is_told(cast: Cast, section: Section, open_tab: Open, claim
         assert "ops-" not in "".join(tab.listen(0.2).frames)
 
 
+def test_readers_are_sent_panels_without_buttons(cast: Cast, term: Term, open_tab: Open) -> None:
+    assert term
+    audrey = an_account("audrey", staff_roles=["auditor"])
+    admin, auditor = watching(open_tab(cast.max.id)), watching(open_tab(audrey.id))
+    for tab, buttons in ((admin, True), (auditor, False)):
+        tab.hear(lambda tab: 'id="ops-flags"' in "".join(tab.frames))
+        assert ("/admin/operations/flags/" in "".join(tab.frames)) == buttons
+    helen = watching(open_tab(an_account("helen", staff_roles=["help_desk"]).id))
+    assert "ops-" not in "".join(helen.listen(1.5).frames)
+
+
 def test_what_has_not_changed_is_not_told_again(cast: Cast, term: Term, open_tab: Open) -> None:
     assert term
     tab = watching(open_tab(cast.max.id))
@@ -67,9 +79,9 @@ def test_nothing_is_asked_while_nobody_looks(app: Flask, cast: Cast, settings: o
     kept = renderers.operations
     hub = Hub(subscriber(settings.redis_url), lambda _: {}, str)  # type: ignore[attr-defined]
 
-    def draw(languages: object) -> dict[str, dict[str, str]]:
-        asked.append(languages)
-        return {"en": {"ops-now": "<p id=ops-now></p>"}}
+    def draw(readers: Collection[OperationsReader]) -> dict[OperationsReader, Fragments]:
+        asked.append(readers)
+        return {reader: {"ops-now": "<p id=ops-now></p>"} for reader in readers}
 
     renderers.operations = draw
     try:
@@ -82,7 +94,7 @@ def test_nothing_is_asked_while_nobody_looks(app: Flask, cast: Cast, settings: o
             hub.pages.add(page)
             hub.subscribe(page, frozenset(), {operations()})
         hub.operations.send_changes()
-        assert asked == [{"en"}]  # once for both
+        assert asked == [{OperationsReader("en", operates=True)}]  # once for both
         assert [page.take_update().html for page in pages] == ["<p id=ops-now></p>"] * 2
     finally:
         renderers.operations = kept

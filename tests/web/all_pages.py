@@ -115,6 +115,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "control": ["pause", "off"],
         "draft": [1],
         "student_id": [cast.ada.id, cast.cleo.id],
+        "account_id": [cast.ada.account_id, cast.max.id],
         "instructor_id": [cast.iris.id, cast.otto.id],
         "hold_id": [_held(cast)],
         "override_id": [_permitted(cast, sections["held"])],

@@ -33,6 +33,8 @@ TABS = {
     "/admin/students/{student}": ("true", "Students"),
     "/admin/students/{student}/holds/new": ("true", "Students"),
     "/admin/instructors": ("page", "Instructors"),
+    "/admin/staff": ("page", "Staff"),
+    "/admin/staff/{account}": ("true", "Staff"),
     "/admin/receipts": ("page", "Receipts"),
     "/admin/audit": ("page", "Audit"),
     "/admin/operations": ("page", "Operations"),
@@ -57,6 +59,7 @@ def test_each_admin_page_marks_its_tab(
     admin: FlaskClient, term: Term, section: Section, cast: builders.Cast
 ) -> None:
     known = {"term": term.id, "section": section.id, "student": cast.ada.id, "window": 1}
+    known["account"] = cast.ada.account_id
     found = {}
     for address in TABS:
         page = admin.get(address.format(**known), follow_redirects=True).text

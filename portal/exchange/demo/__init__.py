@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.calendar.models import DayOff
-from portal.catalog.models import Course, Instructor, Room, Subject, Term
+from portal.catalog.models import Course, Department, Instructor, Room, Subject, Term
 from portal.core.db import transaction
 from portal.exchange.demo.dates import coming_term, days_off
 from portal.exchange.importing.import_jobs import Busy
@@ -38,6 +38,8 @@ WRITTEN_FOR = "Spring 2027", date(2027, 1, 11)  # the term of the files, and its
 DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 OPEN_FOR = timedelta(days=14)
 LOOK_AGAIN = 0.5  # seconds
+# Username, name and role.
+STAFF = (("auditor", "Internal Audit", "auditor"), ("helpdesk", "Help Desk", "help_desk"))
 # By kind: reason and office.
 HOLDS = {
     "Bursar": ("A bill of last term is unpaid.", "Bursar's Office"),
@@ -113,6 +115,17 @@ def _complete(session: Session, hashed: str) -> None:
     session.execute(delete(SourcedId))  # the institution's own files may use the same IDs
     session.execute(update(Account).values(password_hash=hashed))
     session.add(Account(username="admin", name="Registrar", password_hash=hashed, is_admin=True))
+    for username, name, role in STAFF:
+        session.add(Account(username=username, name=name, password_hash=hashed, staff_roles=[role]))
+    history = select(Department.id).where(Department.code == "HIS")
+    session.add(
+        Account(
+            username="scheduler",
+            name="Scheduler of History",
+            password_hash=hashed,
+            schedules_for=[session.scalars(history).one()],
+        )
+    )
     subjects = {each.code: each for each in session.scalars(select(Subject))}
     for row in _rows("courses"):
         if row["metadata.audience"]:

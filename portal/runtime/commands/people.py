@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from portal.backend import backend
-from portal.people import accounts, permissions, service_tokens, signing_keys, tokens
+from portal.people import accounts, permissions, service_tokens, signing_keys, staff, tokens
 from portal.people.permissions import PermissionRefusedError, Target
+from portal.people.roles import STAFF_ROLES
 from portal.people.tokens import TokenRequest
 from portal.registration.reasons import PERMISSIONS
 from portal.runtime.command_context import connected
@@ -19,18 +20,45 @@ from portal.runtime.command_context import connected
 @click.argument("username")
 @click.option("--name", default="", help="Full name; needed for a new account.")
 @click.option("--admin", is_flag=True, help="Give it the admin role.")
+@click.option(
+    "--role",
+    "roles",
+    type=click.Choice(STAFF_ROLES),
+    multiple=True,
+    help="Give it a role below admin; can be repeated.",
+)
+@click.option(
+    "--schedules",
+    multiple=True,
+    metavar="CODE",
+    help="Let it schedule the sections of this department; can be repeated.",
+)
+@click.option(
+    "--end-role",
+    "ended",
+    type=click.Choice(("scheduler", *STAFF_ROLES)),
+    multiple=True,
+    help="End such a role and all sessions of the account; can be repeated.",
+)
 @click.option("--teaches", default="", metavar="NAME", help="Link it to this instructor.")
 @click.option("--department", default="", metavar="CODE", help="Department of that instructor.")
 @click.option("--password-stdin", is_flag=True, help="Read the password from stdin.")
-def account_command(username: str, *, password_stdin: bool, **choices: Any) -> None:
-    """Create an account, or give an existing one more roles.
+def account_command(
+    username: str, *, password_stdin: bool, ended: tuple[str, ...], **choices: Any
+) -> None:
+    """Create an account, or give an existing one more roles, or end some.
 
     The password of a new account is printed once. An existing account keeps its name and password.
     Use --department if several instructors have the same name.
     """
     if choices["department"] and not choices["teaches"]:
         raise click.UsageError("Use --department only with --teaches.")
+    if ended and (password_stdin or any(choices.values())):
+        raise click.UsageError("Use --end-role alone.")
     with connected():
+        if ended:
+            _end_roles(username, ended)
+            return
         if password_stdin and accounts.username_taken(username):
             raise click.ClickException(
                 f"The account {username!r} already exists. Its password was not changed."
@@ -50,6 +78,20 @@ def account_command(username: str, *, password_stdin: bool, **choices: Any) -> N
     click.echo(f"Created the account {username!r}.", err=True)
     if not password_stdin:
         click.echo(password)
+
+
+def _end_roles(username: str, ended: tuple[str, ...]) -> None:
+    found = staff.find_by_name(username)
+    if found is None:
+        raise click.ClickException(f"There is no account {username!r}.")
+    if missing := set(ended) - set(found.roles):
+        raise click.ClickException(
+            f"The account {username!r} has no role {', '.join(sorted(missing))}."
+        )
+    departments = found.has.departments if "scheduler" not in ended else frozenset[int]()
+    kept = staff.Grant(found.has.roles - set(ended), departments)
+    staff.change_roles(found.id, found.has, kept, by=None, why="command line")
+    click.echo(f"Ended roles of the account {username!r}: {', '.join(ended)}.", err=True)
 
 
 # `fairseat token USER`: a personal access token, or a service token; `fairseat keys`: what signs.

@@ -15,6 +15,7 @@ from portal.notifications import inbox
 from portal.notifications.kinds import KINDS, Kind, text_of
 from portal.notifications.models import Notification, NotificationSetting
 from portal.people.models import Account
+from portal.people.roles import Right
 from portal.registration.next_steps import NextStep
 from portal.web.home import current_term
 from portal.web.http.access import signed_in, visitor
@@ -157,18 +158,21 @@ def save() -> ResponseReturnValue:
         {"account_id": visitor().id, "kind": kind.name, "by_mail": kind.name in wanted}
         for kind in _kinds()
     ]
-    with transaction() as session:
-        setting = insert(NotificationSetting).values(rows)
-        session.execute(
-            setting.on_conflict_do_update(
-                index_elements=["account_id", "kind"], set_={"by_mail": setting.excluded.by_mail}
-            )
-        )
+    setting = insert(NotificationSetting).values(rows)
+    update = setting.on_conflict_do_update(
+        index_elements=["account_id", "kind"], set_={"by_mail": setting.excluded.by_mail}
+    )
+    if rows:
+        with transaction() as session:
+            session.execute(update)
     flash(_("Settings saved."))
     return redirect(url_for("inbox_settings.form", term=request.args.get("term")), 303)
 
 
 def _kinds() -> list[Kind]:
-    """Return the kinds that the visitor may get; all of them for a visitor without a role."""
-    roles = visitor().roles | ({"decider"} if visitor().decides else set())
-    return [kind for kind in KINDS.values() if kind.role in roles or not roles]
+    """Return the kinds that the visitor may get; applicants get those of students."""
+    who = visitor()
+    roles = who.roles | ({"decider"} if who.decides else set())
+    if who.may(Right.APPLY):
+        roles |= {"student"}
+    return [kind for kind in KINDS.values() if kind.role in roles]

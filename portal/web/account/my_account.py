@@ -20,6 +20,7 @@ from portal.core.i18n import _, _l, _n
 from portal.people import accounts, passwords, privacy, tokens, visitors
 from portal.people.models import Account, Student
 from portal.people.passwords import LONGEST, SHORTEST
+from portal.people.roles import ROLES, WORDS, Right
 from portal.web.account import access_tokens, devices, sessions
 from portal.web.account.login import BUSY_SECONDS
 from portal.web.forms import Form
@@ -29,13 +30,6 @@ from portal.web.http.languages import new_session
 
 bp = Blueprint("account", __name__, url_prefix="/account")
 bp.register_blueprint(access_tokens.bp)
-
-ROLES = {
-    "student": _l("Student"),
-    "instructor": _l("Instructor"),
-    "admin": _l("Registrar’s office"),
-    "applicant": _l("Applicant"),
-}
 
 
 class PasswordForm(Form):
@@ -76,7 +70,8 @@ def show() -> ResponseReturnValue:
         "account/overview.html",
         account=account,
         student=student,
-        roles=[label for role, label in ROLES.items() if role in who.roles],
+        allowed=[WORDS[right] for right in Right if who.is_staff and who.may(right)],
+        roles=[role.label for name, role in ROLES.items() if name in who.roles],
         tokens=len(tokens.live_tokens(who.id)),
         password=settings.passwords and bool(account.password_hash),
         provider=settings.oidc and settings.oidc.name,
@@ -94,7 +89,7 @@ def end_sessions() -> ResponseReturnValue:
 
 
 @bp.post("/privacy")
-@requires("student")
+@requires(Right.REGISTER)
 def change_privacy() -> ResponseReturnValue:
     """Request privacy, or end it."""
     wanted = request.form.get("private")

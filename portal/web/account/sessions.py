@@ -28,7 +28,7 @@ def begin(visitor: "Visitor", *, shared: bool = False) -> None:
     new_session(visitor.language)
     session.permanent = not shared  # otherwise it ends with the browser
     session["since"], session["is"] = int(time()), token_urlsafe(12)  # every session is unique
-    if shared or "admin" in visitor.roles:
+    if shared or visitor.is_staff:
         session["used"] = int(time())
     login_user(visitor)
 

@@ -15,6 +15,7 @@ from portal.core.i18n import _, _l
 from portal.ledger.errors import KeyReused
 from portal.ledger.types import Outcome
 from portal.people import student_profile
+from portal.people.roles import Right
 from portal.people.student_records import find_by_number
 from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
@@ -139,7 +140,7 @@ class ReviewForm(Form):
 
 
 @bp.get("")
-@requires("admin")
+@requires(Right.ADJUST)
 def ask(term_id: int) -> ResponseReturnValue:
     """Render the form; once it is filled in (`look`), also the effects of the adjustment.
 
@@ -160,7 +161,7 @@ def ask(term_id: int) -> ResponseReturnValue:
 
 
 @bp.post("")
-@requires("admin")
+@requires(Right.ADJUST)
 def do(term_id: int) -> ResponseReturnValue:
     """Adjust in one step, or redirect to the page that shows the refusal."""
     form, key = TargetForm(request.form, catalog_of(term_id)), request.form.get("request", "")

@@ -12,6 +12,7 @@ from portal.applications.models import PAID
 from portal.catalog.formatting import money
 from portal.core.db import transaction
 from portal.core.i18n import _
+from portal.people.roles import Right
 from portal.web.application_decisions import SHOWN_STATES, Desk
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.forms import Form, NumberField, ReasonField
@@ -24,7 +25,7 @@ DESK = Desk("admin.applications")
 
 
 @bp.get("")
-@requires("admin")
+@requires(Right.SEE_APPLICATIONS)
 def index() -> ResponseReturnValue:
     """Render the queue: what waits longest comes first."""
     return DESK.queue(
@@ -36,35 +37,35 @@ def index() -> ResponseReturnValue:
 
 
 @bp.get("/<int:application_id>")
-@requires("admin")
+@requires(Right.SEE_APPLICATIONS)
 def show(application_id: int) -> ResponseReturnValue:
     """Render one application with what an approval would do."""
     return DESK.show(application_id)
 
 
 @bp.post("/<int:application_id>")
-@requires("admin")
+@requires(Right.DECIDE)
 def decide(application_id: int) -> ResponseReturnValue:
     """Approve, decline or ask for more, once; a second press of the button changes nothing."""
     return DESK.decide(application_id)
 
 
 @bp.get("/<int:application_id>/documents/<int:document_id>")
-@requires("admin")
+@requires(Right.SEE_APPLICATIONS)
 def read_document(application_id: int, document_id: int) -> ResponseReturnValue:
     """Return a checked document."""
     return DESK.document(application_id, document_id)
 
 
 @bp.get("/<int:application_id>/documents/<int:document_id>/pages/<int:page>.png")
-@requires("admin")
+@requires(Right.SEE_APPLICATIONS)
 def show_page(application_id: int, document_id: int, page: int) -> ResponseReturnValue:
     """Return a page of a checked document as a picture."""
     return DESK.document_page(application_id, document_id, page)
 
 
 @bp.route("/<int:application_id>/refund", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.DECIDE)
 def refund(application_id: int) -> ResponseReturnValue:
     """Give the fee back, with a reason."""
     line = DESK.find(application_id)
@@ -91,7 +92,7 @@ def refund(application_id: int) -> ResponseReturnValue:
 
 
 @bp.route("/retention", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.DECIDE)
 def retention() -> ResponseReturnValue:
     """Set for how long the documents of each kind are kept."""
     with transaction() as session:
@@ -121,7 +122,7 @@ def retention() -> ResponseReturnValue:
 
 
 @bp.post("/<int:application_id>/documents/check")
-@requires("admin")
+@requires(Right.DECIDE)
 def check_again(application_id: int) -> ResponseReturnValue:
     """Let documents that could not be checked be checked again."""
     line = DESK.find(application_id)
@@ -131,7 +132,7 @@ def check_again(application_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/all.csv")
-@requires("admin")
+@requires(Right.SEE_APPLICATIONS)
 def download_csv() -> ResponseReturnValue:
     """Return the applications that the filters let through as a CSV file."""
     return DESK.export()

@@ -11,6 +11,7 @@ from portal.backend import backend
 from portal.catalog.local_time import local_clock
 from portal.core.audit_trail import AuditEntry
 from portal.core.i18n import _
+from portal.people.roles import Right
 from portal.recorder.receipts import code
 from portal.reports import audit_labels, audit_trail
 from portal.reports.audit_differences import changes, names_in, short
@@ -34,7 +35,7 @@ PAGES = {
 
 
 @bp.get("/audit")
-@requires("admin")
+@requires(Right.SEE_AUDIT_TRAIL)
 def index() -> ResponseReturnValue:
     """Render the newest entries that match, or those before a given one."""
     query, zone = Query.parse(request.args), backend().settings.zone
@@ -56,7 +57,7 @@ def index() -> ResponseReturnValue:
 
 
 @bp.get("/audit/<int:entry_id>")
-@requires("admin")
+@requires(Right.SEE_AUDIT_TRAIL)
 def show(entry_id: int) -> ResponseReturnValue:
     """Render one entry with its changes, field by field."""
     entry = audit_trail.find_entry(entry_id) or abort(404)
@@ -72,7 +73,7 @@ def show(entry_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/audit.csv")
-@requires("admin")
+@requires(Right.SEE_AUDIT_TRAIL)
 def download_csv() -> ResponseReturnValue:
     """Return all entries that match, as they are stored, as a CSV file."""
     found = audit_trail.all_entries(Query.parse(request.args), backend().settings.zone)

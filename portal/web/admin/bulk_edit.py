@@ -28,6 +28,7 @@ from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.core.form_fields import whole_number
 from portal.core.i18n import _, _l, _n
+from portal.people.roles import Right
 from portal.recorder import read_with_fallback
 from portal.registration.seat_counts import is_active
 from portal.reports.effects import section_warnings
@@ -152,7 +153,7 @@ class Plan:
 
 
 @bp.get("")
-@requires("admin")
+@requires(Right.CHANGE_SECTIONS)
 def index(term_id: int) -> ResponseReturnValue:
     """Render the form, the effects of a form that was sent, or what was changed."""
     offered, sent = catalog_of(term_id), drafts.shown_draft()
@@ -193,7 +194,7 @@ def index(term_id: int) -> ResponseReturnValue:
 
 
 @bp.post("")
-@requires("admin")
+@requires(Right.CHANGE_SECTIONS)
 def change(term_id: int) -> ResponseReturnValue:
     """Change all of the sections or none if confirmed; otherwise redirect to the effects."""
     offered, sent, by = catalog_of(term_id), request.form, visitor().id

@@ -9,6 +9,7 @@ from portal.catalog import deletion, subjects
 from portal.catalog.deletion import KINDS, CatalogRecord, InTheWay
 from portal.core.db import transaction
 from portal.core.i18n import _
+from portal.people.roles import Right
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.http.access import requires, visitor
 from portal.web.paging import page_number, search_text
@@ -18,7 +19,7 @@ KIND = f"<any({','.join(KINDS)}):records>"
 
 
 @bp.get(f"/{KIND}")
-@requires("admin")
+@requires(Right.SEE_SECTIONS)
 def index(records: str) -> ResponseReturnValue:
     """Render the records of a kind, or its deleted ones, page by page."""
     search, page, deleted = search_text(), page_number(), "deleted" in request.args
@@ -37,7 +38,7 @@ def index(records: str) -> ResponseReturnValue:
 
 
 @bp.route(f"/{KIND}/<int:number>/<any(delete,restore):act>", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_SECTIONS)
 def change(records: str, number: int, act: str) -> ResponseReturnValue:
     """Delete a record, or restore it, once it is confirmed."""
     with transaction() as session:

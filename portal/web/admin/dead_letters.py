@@ -19,6 +19,7 @@ from portal.notifications.kinds import KINDS
 from portal.notifications.webhooks import outbox as webhook_outbox
 from portal.notifications.webhooks.models import Webhook
 from portal.operations import dead_letters, figures
+from portal.people.roles import Right
 from portal.web.confirm import NotPossible, Wording, confirm, done
 from portal.web.http.access import requires, visitor
 
@@ -98,7 +99,7 @@ DELIVERY_ACTIONS = {
 
 
 @bp.route(f"/jobs/<job>/{REMEDY}", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.OPERATE)
 def settle_job(job: str, remedy: str) -> ResponseReturnValue:
     """Try a dead job again, or discard it."""
     with translate_errors():
@@ -117,7 +118,7 @@ def settle_job(job: str, remedy: str) -> ResponseReturnValue:
 
 
 @bp.route(f"/mails/<which>/{REMEDY}", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.OPERATE)
 def settle_mails(which: str, remedy: str) -> ResponseReturnValue:
     """Send a mail, or all those shown, again; or discard them."""
     with transaction() as session:
@@ -141,7 +142,7 @@ def settle_mails(which: str, remedy: str) -> ResponseReturnValue:
 
 
 @bp.route("/applications/<any(document,charge):box>/<int:letter>/retry", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.OPERATE)
 def retry_of_application(box: str, letter: int) -> ResponseReturnValue:
     """Check a document again, or repeat a call to the payment provider."""
     with transaction() as session:

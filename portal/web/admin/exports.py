@@ -16,7 +16,8 @@ from portal.exchange.exporting import export_jobs
 from portal.exchange.exporting.models import Export
 from portal.exchange.exporting.rosters import rosters
 from portal.exchange.exporting.semester import write_semester, write_workbook
-from portal.web.http.access import requires, visitor
+from portal.people.roles import Right
+from portal.web.http.access import demand, requires, visitor
 from portal.web.http.downloads import download
 from portal.web.http.layout import go
 
@@ -29,7 +30,7 @@ SEMESTER_FORMATS = {
 
 
 @bp.post("/exports")
-@requires("admin")
+@requires(Right.EXCHANGE_DATA)
 def ask() -> ResponseReturnValue:
     """Request a full export and go to its page."""
     with suppress(RedisError):
@@ -43,14 +44,14 @@ def ask() -> ResponseReturnValue:
 
 
 @bp.get("/exports/<int:export_id>")
-@requires("admin")
+@requires(Right.EXCHANGE_DATA)
 def show(export_id: int) -> ResponseReturnValue:
     """Render an export to the admin who requested it."""
     return render_template("admin/export.html", found=_mine(export_id))
 
 
 @bp.get("/exports/<int:export_id>/oneroster.zip")
-@requires("admin")
+@requires(Right.EXCHANGE_DATA)
 def fetch(export_id: int) -> ResponseReturnValue:
     """Return the file."""
     found = _mine(export_id)
@@ -64,7 +65,7 @@ def fetch(export_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/terms/<int:term_id>/rosters.csv")
-@requires("admin")
+@requires(Right.SEE_EXPORTS)
 def of_term(term_id: int) -> ResponseReturnValue:
     """Return everyone in every section of a term."""
     term = catalog_of(term_id).term
@@ -74,7 +75,7 @@ def of_term(term_id: int) -> ResponseReturnValue:
 
 
 @bp.get(f"/terms/<int:term_id>/semester.<any({','.join(SEMESTER_FORMATS)}):suffix>")
-@requires("admin")
+@requires(Right.SEE_EXPORTS)
 def semester(term_id: int, suffix: str) -> ResponseReturnValue:
     """Return a term in the layout that imports of a semester read: a zip, or a workbook."""
     term = catalog_of(term_id).term
@@ -91,10 +92,11 @@ def semester(term_id: int, suffix: str) -> ResponseReturnValue:
 
 
 @bp.get("/terms/<int:term_id>/sections/<int:section_id>/roster.csv")
-@requires("admin")
+@requires(Right.SEE_ROSTERS, Right.SCHEDULE)
 def of_section(term_id: int, section_id: int) -> ResponseReturnValue:
     """Return everyone in one section."""
     section = catalog_of(term_id).section(section_id) or abort(404)
+    demand(Right.SEE_ROSTERS, section.department_id)
     with transaction() as session:
         add_audit_entry(session, "export.rosters", f"section:{section_id}", by=visitor().id)
     return download(f"roster-{section.crn}.csv", rosters(term_id, section_id))

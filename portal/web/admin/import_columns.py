@@ -10,6 +10,7 @@ from portal.core.i18n import _, _l
 from portal.exchange.importing import columns, import_jobs
 from portal.exchange.importing.columns import LABELS, LONGEST_NAME, OPEN
 from portal.exchange.importing.models import ImportTable, Meanings, Options
+from portal.people.roles import Right
 from portal.web.admin.imports import enqueue, find_import
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.forms import Form, SelectOneField, TextField
@@ -46,7 +47,7 @@ def _form(tables: list[ImportTable], options: Options) -> ColumnsForm:
 
 
 @bp.route("/<int:import_id>/columns", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.EXCHANGE_DATA)
 def choose(import_id: int) -> ResponseReturnValue:
     """Render the columns of the files with sample values; read the files as was chosen."""
     address = url_for("admin.imports.show", import_id=import_id)
@@ -99,7 +100,7 @@ def _read_again(form: ColumnsForm, tables: list[ImportTable], import_id: int) ->
 
 
 @bp.route("/columns/<int:mapping_id>/delete", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.EXCHANGE_DATA)
 def delete(mapping_id: int) -> ResponseReturnValue:
     """Delete a saved column mapping."""
     back = url_for("admin.imports.index")

@@ -28,6 +28,7 @@ from portal.exchange.importing.semester import LONGEST_NAME
 from portal.exchange.importing.steps import STEPS
 from portal.exchange.importing.upserts import count_changes, count_notified
 from portal.people.models import Account
+from portal.people.roles import Right
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.forms import Form, NumberField, OneOfField, TextField
 from portal.web.http.access import requires, visitor
@@ -161,14 +162,14 @@ class ImportForm(Form):
 
 
 @bp.get("")
-@requires("admin")
+@requires(Right.SEE_IMPORTS)
 def index() -> ResponseReturnValue:
     """Render the form and the latest imports."""
     return _index_page(ImportForm(None, layout=LAYOUTS[0]), 200)
 
 
 @bp.post("")
-@requires("admin")
+@requires(Right.EXCHANGE_DATA)
 @takes_files
 def send() -> ResponseReturnValue:
     """Begin an import, or show the errors of the form."""
@@ -225,7 +226,7 @@ def _index_page(form: ImportForm, status: int) -> ResponseReturnValue:
 
 
 @bp.get("/<int:import_id>")
-@requires("admin")
+@requires(Right.SEE_IMPORTS)
 def show(import_id: int) -> ResponseReturnValue:
     """Render an import: in progress, ready for review, or done."""
     with transaction() as session:
@@ -263,7 +264,7 @@ def show(import_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/<int:import_id>/progress")
-@requires("admin")
+@requires(Right.SEE_IMPORTS)
 def progress(import_id: int) -> ResponseReturnValue:
     """Render the progress for an open page, which reloads when the state changes."""
     seen = request.args.get("seen", "")
@@ -281,7 +282,7 @@ def progress(import_id: int) -> ResponseReturnValue:
 
 
 @bp.post(f"/<int:import_id>/<any({','.join(STEPS)}):step>")
-@requires("admin")
+@requires(Right.EXCHANGE_DATA)
 def do(import_id: int, step: str) -> ResponseReturnValue:
     """Apply an import, discard it, read it again, or ask a worker to continue it."""
     wanted = STEPS[step]
@@ -296,7 +297,7 @@ def do(import_id: int, step: str) -> ResponseReturnValue:
 
 
 @bp.get("/<int:import_id>/report.csv")
-@requires("admin")
+@requires(Right.SEE_IMPORTS)
 def report(import_id: int) -> ResponseReturnValue:
     """Return all findings and changes as CSV."""
     with transaction() as session:
@@ -318,7 +319,7 @@ def enqueue(import_id: int) -> None:
 
 
 @bp.route("/<int:import_id>/end", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.EXCHANGE_DATA)
 def end(import_id: int) -> ResponseReturnValue:
     """End an import without the remaining seats."""
     with transaction() as session:

@@ -14,6 +14,7 @@ from portal.core.sorting import Sorting
 from portal.people import instructors
 from portal.people.instructors import InstructorView
 from portal.people.models import Account
+from portal.people.roles import Right
 from portal.web.confirm import Confirmation, confirm, done
 from portal.web.forms import Form, TextField
 from portal.web.http.access import requires, visitor
@@ -35,7 +36,7 @@ class AccountForm(Form):
 
 
 @bp.get("")
-@requires("admin")
+@requires(Right.SEE_INSTRUCTORS)
 def index() -> ResponseReturnValue:
     """Render the instructors that match a search, all or those without an account."""
     text, page, without = search_text(), page_number(), request.args.get("show") == "without"
@@ -54,14 +55,14 @@ def index() -> ResponseReturnValue:
 
 
 @bp.get("/<int:instructor_id>")
-@requires("admin")
+@requires(Right.SEE_INSTRUCTORS)
 def show(instructor_id: int) -> ResponseReturnValue:
     """Render an instructor's sections and account, and a search for an account."""
     return _page(_instructor(instructor_id), AccountForm(formdata=None)), 200
 
 
 @bp.route("/<int:instructor_id>/link", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_INSTRUCTORS)
 def link(instructor_id: int) -> ResponseReturnValue:
     """Link an account to an instructor."""
     instructor, form = _instructor(instructor_id), AccountForm(request.values)
@@ -87,7 +88,7 @@ def link(instructor_id: int) -> ResponseReturnValue:
 
 
 @bp.route("/<int:instructor_id>/unlink", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_INSTRUCTORS)
 def unlink(instructor_id: int) -> ResponseReturnValue:
     """Unlink an account from an instructor."""
     instructor = _instructor(instructor_id)
@@ -108,7 +109,7 @@ def unlink(instructor_id: int) -> ResponseReturnValue:
 
 
 @bp.route("/<int:instructor_id>/decider", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_INSTRUCTORS)
 def decider(instructor_id: int) -> ResponseReturnValue:
     """Let the linked account decide applications for the department, or no longer."""
     instructor = _instructor(instructor_id)

@@ -18,12 +18,13 @@ from portal.core.flags import Switched, Switching
 from portal.core.i18n import _, _l, in_language
 from portal.core.queue import QUEUE_LABELS, QUEUES, pause_flag
 from portal.ledger.function_library import translate_errors
-from portal.live.rendering import Fragments, renderers
+from portal.live.rendering import Fragments, OperationsReader, renderers
 from portal.notifications.kinds import KINDS
 from portal.operations import figures
 from portal.operations.alarms import alarms
 from portal.operations.figures import Figures
 from portal.people.models import Account
+from portal.people.roles import Right
 from portal.recorder.consistency import audit_runs
 from portal.recorder.events import STUDENT_EVENTS
 from portal.recorder.models import ContinuousAudit
@@ -71,12 +72,11 @@ AUDIT_STEPS = {
 
 
 @bp.get("")
-@requires("admin")
+@requires(Right.SEE_OPERATIONS)
 def index() -> ResponseReturnValue:
     """Render the whole status, problems first."""
-    return render_template(
-        "admin/operations/index.html", panels=PANELS, **_content(figures.read_figures())
-    )
+    content = _content(figures.read_figures(), operates=visitor().may(Right.OPERATE))
+    return render_template("admin/operations/index.html", panels=PANELS, **content)
 
 
 @bp.record_once
@@ -84,13 +84,15 @@ def _render_live(state: "BlueprintSetupState") -> None:
     renderers.operations = partial(_render_panels, state.app.jinja_env)
 
 
-def _render_panels(pages: Environment, languages: Collection[str]) -> dict[str, Fragments]:
-    """Return every panel as it is now, in each language."""
+def _render_panels(
+    pages: Environment, readers: Collection[OperationsReader]
+) -> dict[OperationsReader, Fragments]:
+    """Return every panel as it is now, for each kind of reader."""
     found, rendered = figures.read_figures(), {}
-    for language in languages:
-        with in_language(language):
-            content = _content(found)
-            rendered[language] = {
+    for reader in readers:
+        with in_language(reader.language):
+            content = _content(found, operates=reader.operates)
+            rendered[reader] = {
                 panel: pages.get_template(f"fragments/operations/{panel}.html")
                 .render(content)
                 .strip()
@@ -99,9 +101,10 @@ def _render_panels(pages: Environment, languages: Collection[str]) -> dict[str, 
     return rendered
 
 
-def _content(found: Figures) -> dict[str, Any]:
-    """Return the data of the panels, in the reader's language."""
+def _content(found: Figures, *, operates: bool) -> dict[str, Any]:
+    """Return the data of the panels, in the reader's language, with buttons if it `operates`."""
     return {
+        "operates": operates,
         "figures": found,
         "alarms": alarms(found),
         "switches": figures.switches(found),
@@ -120,7 +123,7 @@ def _content(found: Figures) -> dict[str, Any]:
 
 
 @bp.route(f"/flags/<any({','.join(flags.NAMES)}):name>", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.OPERATE)
 def switch(name: str) -> ResponseReturnValue:
     """Switch a part on or off in all processes."""
     if name not in figures.parts_in_use():
@@ -154,7 +157,7 @@ def switch(name: str) -> ResponseReturnValue:
 
 
 @bp.route(f"/queues/<any({','.join(QUEUES)}):queue>", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.OPERATE)
 def pause(queue: str) -> ResponseReturnValue:
     """Pause a queue or let it go on, in all workers."""
     flag, named = flags.find(pause_flag(queue)), QUEUE_LABELS[queue]
@@ -193,7 +196,7 @@ def _switch(name: str, reason: str, changed: str) -> bool:
 
 
 @bp.get("/lag")
-@requires("admin")
+@requires(Right.SEE_OPERATIONS)
 def lag() -> ResponseReturnValue:
     """Render how late events reach each stage, by their name."""
     span = request.args.get("span", "24h")
@@ -215,21 +218,21 @@ def lag() -> ResponseReturnValue:
 
 
 @bp.get("/audits/<int:term_id>")
-@requires("admin")
+@requires(Right.SEE_OPERATIONS)
 def audit(term_id: int) -> ResponseReturnValue:
     """Render the last run with its findings, and earlier runs."""
     return render_template("admin/operations/audit.html", **_audits(term_id))
 
 
 @bp.get("/audits/<int:term_id>/run")
-@requires("admin")
+@requires(Right.SEE_OPERATIONS)
 def audit_progress(term_id: int) -> ResponseReturnValue:
     """Render the last run alone, for an open page."""
     return render_template("admin/operations/audit_run.html", **_audits(term_id))
 
 
 @bp.post("/audits/<int:term_id>")
-@requires("admin")
+@requires(Right.OPERATE)
 def start_audit(term_id: int) -> ResponseReturnValue:
     """Start an audit in a worker; only one runs at a time."""
     with translate_errors():

@@ -9,6 +9,7 @@ from portal.core.db import transaction
 from portal.core.sorting import Sorting
 from portal.people import accounts, student_records
 from portal.people.models import Student
+from portal.people.roles import Right
 from portal.people.student_records import StudentSummary
 from portal.recorder import receipts
 from portal.recorder.receipt_texts import by_day, receipt_text
@@ -20,7 +21,7 @@ bp = Blueprint("receipts", __name__, url_prefix="/receipts")
 
 
 @bp.get("")
-@requires("admin")
+@requires(Right.SEE_RECEIPTS)
 def index() -> ResponseReturnValue:
     """Go to the receipt of a code, or render the receipts of the student found by the search."""
     wanted, page = search_text(), page_number()
@@ -55,7 +56,7 @@ def _students(wanted: str, page: int, sorting: Sorting) -> tuple[Any, list[Stude
 
 
 @bp.get("/<code>")
-@requires("admin")
+@requires(Right.SEE_RECEIPTS)
 def show(code: str) -> ResponseReturnValue:
     """Render one decision with all its details."""
     found = find_receipt(code) or abort(404)

@@ -8,6 +8,7 @@ from portal.instructor_requests import listing, service
 from portal.instructor_requests.listing import RequestView, remaining_obstacles
 from portal.instructor_requests.models import REFUSED, STATES, TONES
 from portal.instructor_requests.service import RequestRefused
+from portal.people.roles import Right
 from portal.registration.reasons import permission_names
 from portal.registration.seat_counts import outlook_in_words
 from portal.web.forms import Form, NoteField
@@ -34,7 +35,7 @@ class NoteForm(Form):
 
 
 @bp.get("")
-@requires("admin")
+@requires(Right.SEE_REQUESTS)
 def index() -> ResponseReturnValue:
     """Render the requests that wait for a decision, or those that have one."""
     done = request.args.get("state") == "done"
@@ -52,14 +53,14 @@ def index() -> ResponseReturnValue:
 
 
 @bp.get("/<int:instructor_request_id>")
-@requires("admin")
+@requires(Right.SEE_REQUESTS)
 def show(instructor_request_id: int) -> ResponseReturnValue:
     """Render one request, and the effects of its approval."""
     return _page(_line(instructor_request_id), NoteForm(formdata=None)), 200
 
 
 @bp.post("/<int:instructor_request_id>")
-@requires("admin")
+@requires(Right.DECIDE)
 def decide(instructor_request_id: int) -> ResponseReturnValue:
     """Approve or decline a request, once; a second press changes nothing."""
     line, form, decision = (

@@ -6,9 +6,10 @@ from flask.typing import ResponseReturnValue
 from portal.catalog.term_catalog import SectionView, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _l
+from portal.people.roles import Right
 from portal.recorder import participants as people
 from portal.recorder import read_with_fallback
-from portal.web.http.access import requires
+from portal.web.http.access import demand, requires
 from portal.web.paging import count_pages, page_number
 
 bp = Blueprint("results", __name__, url_prefix="/terms/<int:term_id>/sections/<int:section_id>")
@@ -23,11 +24,12 @@ SHOWN = (*GROUPS, "history")
 
 
 @bp.get("/results")
-@requires("admin")
+@requires(Right.SEE_ROSTERS, Right.SCHEDULE)
 def show(term_id: int, section_id: int) -> ResponseReturnValue:
     """Render a group of its students, or its history, a page at a time."""
     offered = catalog_of(term_id)
     section = offered.section(section_id) or abort(404)
+    demand(Right.SEE_ROSTERS, section.department_id)
     shown = request.args.get("show", "in")
     if shown not in SHOWN:
         abort(404)

@@ -14,6 +14,7 @@ from portal.ledger.errors import KeyReused
 from portal.ledger.types import WindowView
 from portal.people.api_requests import Refusal, answer_once
 from portal.people.models import ApiRequest
+from portal.people.roles import Right
 from portal.people.student_records import find_by_number
 from portal.waiting_room import controls, room
 from portal.waiting_room.room import WindowEnded
@@ -84,7 +85,7 @@ class StudentForm(Form):
 
 
 @bp.route("/admit", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_WINDOWS)
 def let_in(term_id: int, window_id: int) -> ResponseReturnValue:
     """Let the next students in."""
     window, form = _window(term_id, window_id), CountForm()
@@ -103,7 +104,7 @@ def let_in(term_id: int, window_id: int) -> ResponseReturnValue:
 
 
 @bp.route("/expire", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_WINDOWS)
 def expire(term_id: int, window_id: int) -> ResponseReturnValue:
     """End the access of one admitted student."""
     window, form = _window(term_id, window_id), StudentForm()
@@ -126,7 +127,7 @@ def expire(term_id: int, window_id: int) -> ResponseReturnValue:
 
 
 @bp.route("/empty", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_WINDOWS)
 def empty(term_id: int, window_id: int) -> ResponseReturnValue:
     """Empty the queue, and end all visits."""
     window = _window(term_id, window_id)

@@ -11,6 +11,7 @@ from portal.catalog.rooms import MOST_SEATS, RoomUse
 from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
+from portal.people.roles import Right
 from portal.web.confirm import Confirmation, confirm, done
 from portal.web.forms import Form, NumberField, ReasonField
 from portal.web.http.access import requires, visitor
@@ -34,7 +35,7 @@ class SeatsForm(Form):
 
 
 @bp.get("")
-@requires("admin")
+@requires(Right.SEE_SECTIONS, Right.SCHEDULE)
 def index(term_id: int) -> ResponseReturnValue:
     """Render the rooms that match the search, or those with problems alone."""
     offered, wanted, problems = catalog_of(term_id), search_text(), "problems" in request.args
@@ -57,7 +58,7 @@ def index(term_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/<int:room_id>")
-@requires("admin")
+@requires(Right.SEE_SECTIONS, Right.SCHEDULE)
 def show(term_id: int, room_id: int) -> ResponseReturnValue:
     """Render a room: what meets there and when, and what can't."""
     used = _room(term_id, room_id)
@@ -71,7 +72,7 @@ def show(term_id: int, room_id: int) -> ResponseReturnValue:
 
 
 @bp.route("/<int:room_id>/seats", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_SECTIONS)
 def set_seats(term_id: int, room_id: int) -> ResponseReturnValue:
     """Change the number of seats of a room."""
     used = _room(term_id, room_id)

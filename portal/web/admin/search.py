@@ -15,9 +15,10 @@ from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.core.sorting import Sorting
 from portal.people import instructors, student_records
+from portal.people.roles import Right
 from portal.registration.next_steps import section_name
 from portal.web.admin.receipts import find_receipt
-from portal.web.http.access import requires
+from portal.web.http.access import requires, visitor
 from portal.web.paging import search_text
 
 bp = Blueprint("search", __name__, url_prefix="/search")
@@ -44,7 +45,7 @@ class Hits:
 
 
 @bp.get("")
-@requires("admin")
+@requires(Right.SEE_STUDENTS)
 def index() -> ResponseReturnValue:
     """Render what matches the search, a few of each kind."""
     wanted = search_text()[:160]
@@ -56,13 +57,17 @@ def index() -> ResponseReturnValue:
 
 
 def _found(session: Session, wanted: str) -> Iterator[Hits]:
-    if receipt := find_receipt(wanted):
+    may = visitor().may
+    if may(Right.SEE_RECEIPTS) and (receipt := find_receipt(wanted)):
         address = url_for("admin.receipts.show", code=receipt.code)
         yield Hits(_("Receipt"), [Hit(receipt.code, "", address)])
     yield _students(session, wanted)
-    yield from _sections()
-    yield _instructors(session, wanted)
-    yield from _rooms(session, wanted)
+    if may(Right.SEE_SECTIONS):
+        yield from _sections()
+    if may(Right.SEE_INSTRUCTORS):
+        yield _instructors(session, wanted)
+    if may(Right.SEE_SECTIONS):
+        yield from _rooms(session, wanted)
 
 
 def _students(session: Session, wanted: str) -> Hits:

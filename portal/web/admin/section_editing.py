@@ -28,6 +28,7 @@ from portal.catalog.sections import (
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
+from portal.people.roles import Right
 from portal.reports import audit_labels, audit_trail
 from portal.reports.effects import section_warnings, students
 from portal.reports.effects import sections as section_effects
@@ -38,7 +39,7 @@ from portal.web.admin.sections import apply_in_ledger, find_or_404
 from portal.web.confirm import Confirmation, confirm
 from portal.web.drafts import render_or_redirect
 from portal.web.forms import Form, OptionalReasonForm, ReasonForm
-from portal.web.http.access import requires, visitor
+from portal.web.http.access import demand, requires, visitor
 from portal.web.http.layout import go
 
 bp = Blueprint("section_editing", __name__, url_prefix="/terms/<int:term_id>/sections")
@@ -51,12 +52,12 @@ BUTTONS = ("csrf_token", "edit", "more", "confirmed", "reason", "refused")  # ar
 
 
 @bp.route("/<int:section_id>/edit", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_SECTIONS, Right.SCHEDULE)
 def edit(term_id: int, section_id: int) -> ResponseReturnValue:
     """Render the form or the effects of the submitted one; store it once it is confirmed."""
     sent, offered = drafts.sent_form(), catalog_of(term_id)
     with transaction() as session:
-        stored = find_or_404(session, term_id, section_id)
+        stored = find_or_404(session, term_id, section_id, Right.CHANGE_SECTIONS)
         form = SectionForm(sent, session, offered.term, stored.course_code, stored.details)
         seen = stored.version if sent is None else sent.get("version", 0, type=int)
         if stored.obstacle:
@@ -132,7 +133,7 @@ def _conflict_page(
 
 
 @bp.route("/new", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_SECTIONS, Right.SCHEDULE)
 def new(term_id: int) -> ResponseReturnValue:
     """Render courses to choose from, the form of the chosen one, or what the new section will be.
 
@@ -145,6 +146,7 @@ def new(term_id: int) -> ResponseReturnValue:
     with transaction() as session:
         found = select(Course).where(Course.id == chosen, Course.deleted_at.is_(None))
         course = session.scalar(found) or abort(400 if request.method == "POST" else 404)
+        demand(Right.CHANGE_SECTIONS, course.department_id)
         first, crn = (
             sections.initial_details(session, term_id, course) if sent is None else (None, "")
         )
@@ -191,7 +193,12 @@ def _courses_page(term_id: int) -> ResponseReturnValue:
     with transaction() as session:
         known = sections.courses(session, term_id) if wanted else []
     words = terms(wanted)
-    found = [each for each in known if matches(index(each.code, each.title), words)]
+    found = [
+        each
+        for each in known
+        if matches(index(each.code, each.title), words)
+        and visitor().may_in(Right.CHANGE_SECTIONS, each.department_id)
+    ]
     return render_template(
         "admin/section_new.html",
         term=catalog_of(term_id).term,

@@ -34,6 +34,7 @@ from portal.core.sorting import Sorting
 from portal.exchange.importing.history import ImportedSection, imports_of
 from portal.exchange.importing.review import SORTS as SORTS_OF_CHANGES
 from portal.ledger.types import SeatCounts
+from portal.people.roles import Right
 from portal.recorder import read_with_fallback
 from portal.registration.seat_counts import is_active, totals
 from portal.reports import audit_labels, audit_trail
@@ -43,7 +44,7 @@ from portal.reports.effects import sections as effects
 from portal.web import confirm
 from portal.web.confirm import Confirmation, done, seen_number
 from portal.web.forms import OptionalReasonForm, ReasonForm
-from portal.web.http.access import requires, visitor
+from portal.web.http.access import demand, requires, visitor
 from portal.web.paging import count_pages, page_number
 from portal.windows.warmup import send_sections
 
@@ -140,13 +141,18 @@ class SectionQuery:
 
 
 @bp.get("")
-@requires("admin")
+@requires(Right.SEE_SECTIONS, Right.SCHEDULE)
 def index(term_id: int) -> ResponseReturnValue:
     """Render the sections that match the search, also drafts and canceled ones, page by page."""
     offered, counts = catalog_of(term_id), read_with_fallback.seats(term_id)
     wanted = SectionQuery.parse(request.args)
     sorting = Sorting.parse(SORTS, request.args)
-    found = _sorted(wanted.pick(offered, counts), sorting, counts)
+    theirs = [
+        each
+        for each in wanted.pick(offered, counts)
+        if visitor().may_in(Right.SEE_SECTIONS, each.department_id)
+    ]
+    found = _sorted(theirs, sorting, counts)
     pages = count_pages(len(found), PAGE)
     page = page_number(pages)
     running = [each for each in found if each.status in RUNNING and each.id in counts]
@@ -191,7 +197,7 @@ def _sorted(
 
 
 @bp.get("/deleted")
-@requires("admin")
+@requires(Right.SEE_SECTIONS, Right.SCHEDULE)
 def deleted(term_id: int) -> ResponseReturnValue:
     """Render the deleted sections, with a button to restore each."""
     found = (
@@ -200,6 +206,8 @@ def deleted(term_id: int) -> ResponseReturnValue:
         .where(Section.term_id == term_id, Section.deleted_at.is_not(None))
         .order_by(Section.deleted_at.desc())
     )
+    if not visitor().may(Right.SEE_SECTIONS):
+        found = found.where(Course.department_id.in_(visitor().departments))
     with transaction() as session:
         rows = session.execute(found).all()
     term = catalog_of(term_id).term
@@ -207,12 +215,12 @@ def deleted(term_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/<int:section_id>")
-@requires("admin")
+@requires(Right.SEE_SECTIONS, Right.SCHEDULE)
 def show(term_id: int, section_id: int) -> ResponseReturnValue:
     """Render one section: its fields, warnings, and its history."""
     offered = catalog_of(term_id)
     with transaction() as session:
-        stored = find_or_404(session, term_id, section_id)
+        stored = find_or_404(session, term_id, section_id, Right.SEE_SECTIONS)
         cautions: list[str] = []
         clashing: list[students.AffectedStudent] = []
         if not stored.deleted and stored.status != "CANCELED":
@@ -225,6 +233,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
     pooled = sorted(stored.pool.ids) if stored.pool else []
     return render_template(
         "admin/section.html",
+        offered=offered,
         term=offered.term,
         stored=stored,
         seats=read_with_fallback.seats_of(term_id, [section_id]).get(section_id),
@@ -259,9 +268,11 @@ def _by_time(
     return sorted(both, key=lambda entry: entry[0].at, reverse=True)
 
 
-def find_or_404(session: Session, term_id: int, section_id: int) -> StoredSection:
-    """Return the section as it is stored."""
-    return find_section(session, term_id, section_id) or abort(404)
+def find_or_404(session: Session, term_id: int, section_id: int, right: Right) -> StoredSection:
+    """Return the section as it is stored, if the visitor has the right for its department."""
+    stored = find_section(session, term_id, section_id) or abort(404)
+    demand(right, stored.department_id)
+    return stored
 
 
 def apply_in_ledger(term_id: int, *section_ids: int) -> None:
@@ -301,11 +312,11 @@ def _partners(stored: StoredSection, offered: TermCatalog) -> list[str]:
 
 
 @bp.route(f"/<int:section_id>/<any({','.join(STATUS_CHANGES)}):change>", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_SECTIONS, Right.SCHEDULE)
 def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnValue:
     """Publish, confirm, reopen, cancel, delete or restore a section, once it is confirmed."""
     with transaction() as session:
-        stored = find_or_404(session, term_id, section_id)
+        stored = find_or_404(session, term_id, section_id, Right.CHANGE_SECTIONS)
         people = students.people(session, stored.id) if change in {"cancel", "confirm"} else []
     now, name, texts = effects.occupancy(stored), stored.name, STATUS_PAGES[change]
     address = url_for(".show", term_id=term_id, section_id=section_id)

@@ -7,6 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.core.i18n import _, _l
 from portal.people import service_tokens
+from portal.people.roles import Right
 from portal.people.service_tokens import SCOPES
 from portal.people.tokens import NameTakenError, TokenRequest
 from portal.web.account.access_tokens import valid_for
@@ -37,14 +38,14 @@ class ServiceTokenForm(Form):
 
 
 @bp.get("")
-@requires("admin")
+@requires(Right.SEE_SERVICE_TOKENS)
 def index() -> ResponseReturnValue:
     """Render the tokens, and the form for another."""
     return _page(ServiceTokenForm(formdata=None))
 
 
 @bp.post("")
-@requires("admin")
+@requires(Right.CHANGE_SERVICE_TOKENS)
 def make() -> ResponseReturnValue:
     """Create a token and show it once."""
     form = ServiceTokenForm()
@@ -64,7 +65,7 @@ def make() -> ResponseReturnValue:
 
 
 @bp.route("/<int:token>/revoke", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_SERVICE_TOKENS)
 def revoke(token: int) -> ResponseReturnValue:
     """Revoke a token: it and the signed tokens made with it are refused at once."""
     found = next((each for each in service_tokens.live() if each.id == token), None)

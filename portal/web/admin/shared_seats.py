@@ -18,6 +18,7 @@ from portal.catalog.sections import (
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
+from portal.people.roles import Right
 from portal.registration.next_steps import section_name
 from portal.reports.effects import section_warnings
 from portal.reports.effects import sections as section_effects
@@ -70,6 +71,7 @@ class SharedSeatsForm(Form):
     def validate(self, extra_validators: Any = None) -> bool:
         """Check the fields, and build the pool that they describe."""
         super().validate(extra_validators)
+        self._check_departments()
         members = self._members()
         if len(members) == 1 and not self.now.id:
             self.refuse(_("Enter at least two sections."), "section")
@@ -100,8 +102,26 @@ class SharedSeatsForm(Form):
             )
         return tuple(sorted(found.values(), key=lambda each: (each.name, each.id)))
 
+    def _check_departments(self) -> None:
+        """Refuse a pool that already has sections which the visitor may not change."""
+        for each in self.offered.some(sorted(self.now.ids)):
+            if why := self._elsewhere(each):
+                self.refuse(why)
+
+    @staticmethod
+    def _elsewhere(section: SectionView) -> str:
+        if visitor().may_in(Right.CHANGE_SECTIONS, section.department_id):
+            return ""
+        return _(
+            "%(name)s belongs to another department. Ask the registrar’s office to share its"
+            " seats.",
+            name=section_name(section),
+        )
+
     def _obstacle(self, section: SectionView) -> str:
         """Return why a section can't join the pool; blank if it can or already has."""
+        if why := self._elsewhere(section):
+            return why
         if section.id in self.now.ids and section.pool == (self.now.id or None):
             return ""
         if section.status == "CANCELED":
@@ -129,12 +149,12 @@ class SharedSeatsForm(Form):
 
 
 @bp.route("/<int:section_id>/share", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_SECTIONS, Right.SCHEDULE)
 def share(term_id: int, section_id: int) -> ResponseReturnValue:
     """Render the form or the effects of the submitted one; store it once it is confirmed."""
     sent, offered = drafts.sent_form(), catalog_of(term_id)
     with transaction() as session:
-        stored = find_or_404(session, term_id, section_id)
+        stored = find_or_404(session, term_id, section_id, Right.CHANGE_SECTIONS)
         alone = (Member(section_id, stored.name),)
         name, seats = requisites.shown(stored.course_code), stored.details.capacity
         now = stored.pool or SeatPool(0, 0, name, seats, alone)

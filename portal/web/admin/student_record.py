@@ -15,6 +15,7 @@ from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.people import holds, permissions, privacy, student_records
 from portal.people.holds import NewHold
+from portal.people.roles import Right
 from portal.people.student_records import (
     CompletedRecord,
     HoldRecord,
@@ -110,7 +111,7 @@ class HoldForm(Form):
 
 
 @bp.route("/holds/new", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_HOLDS)
 def place_hold(student_id: int) -> ResponseReturnValue:
     """Set a hold."""
     record, form = record_or_404(student_id), HoldForm()
@@ -142,7 +143,7 @@ def place_hold(student_id: int) -> ResponseReturnValue:
 
 
 @bp.route("/holds/<int:hold_id>/lift", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_HOLDS)
 def lift_hold(student_id: int, hold_id: int) -> ResponseReturnValue:
     """Lift a hold, and offer freed seats again to waitlists that skipped the student."""
     record = record_or_404(student_id)
@@ -210,7 +211,7 @@ class PermissionForm(Form):
 
 
 @bp.route("/overrides/new", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.GRANT_PERMISSIONS)
 def grant(student_id: int) -> ResponseReturnValue:
     """Permit a student to pass rules of a section."""
     record = record_or_404(student_id)
@@ -235,7 +236,7 @@ def grant(student_id: int) -> ResponseReturnValue:
 
 
 @bp.route("/overrides/<int:override_id>/revoke", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.GRANT_PERMISSIONS)
 def revoke(student_id: int, override_id: int) -> ResponseReturnValue:
     """Revoke a permission; the student keeps a seat obtained with it."""
     record = record_or_404(student_id)
@@ -308,7 +309,7 @@ class CompletedForm(Form):
 
 
 @bp.route("/completed", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_STUDENTS)
 def correct_completed(student_id: int) -> ResponseReturnValue:
     """Add a completed course, correct one (`course` in the address), or remove one."""
     record, code = record_or_404(student_id), request.args.get("course", "")
@@ -366,7 +367,7 @@ def _mark(course: CompletedRecord | None) -> str:
 
 
 @bp.route("/privacy", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_STUDENTS)
 def set_privacy(student_id: int) -> ResponseReturnValue:
     """Hide a student's details from instructors, or show them again."""
     record = record_or_404(student_id)

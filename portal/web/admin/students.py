@@ -11,6 +11,7 @@ from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.sorting import Sorting
 from portal.people import student_records
+from portal.people.roles import Right
 from portal.people.student_profile import StudentProfile
 from portal.people.student_records import StudentRecord
 from portal.recorder import read_with_fallback
@@ -31,7 +32,7 @@ bp = Blueprint("students", __name__, url_prefix="/students")
 
 
 @bp.get("")
-@requires("admin")
+@requires(Right.SEE_STUDENTS)
 def index() -> ResponseReturnValue:
     """Render the students that match a search; go directly to an exact student number."""
     text, page = search_text(), page_number()
@@ -47,7 +48,7 @@ def index() -> ResponseReturnValue:
 
 
 @bp.get("/<int:student_id>")
-@requires("admin")
+@requires(Right.SEE_STUDENTS)
 def show(student_id: int) -> ResponseReturnValue:
     """Render one student: a term's selections, holds, permissions, courses, latest receipts."""
     record, terms = record_or_404(student_id), live_terms()

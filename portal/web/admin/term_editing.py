@@ -23,7 +23,9 @@ from portal.core.i18n import _, _l, _n
 from portal.exchange import term_names
 from portal.exchange.term_names import ImportPending
 from portal.ledger.errors import LedgerUnavailable, WindowRefused
+from portal.people.roles import Right
 from portal.recorder import read_with_fallback
+from portal.reports.effects import term_rules as effects
 from portal.web.admin.windows import REFUSED
 from portal.web.confirm import (
     CHANGED,
@@ -36,7 +38,7 @@ from portal.web.confirm import (
 )
 from portal.web.forms import Form, ReasonField, SelectOneField, TextField
 from portal.web.http.access import requires, visitor
-from portal.windows import copies, deadlines, service
+from portal.windows import copies, service, term_rules
 from portal.windows.service import NewWindow
 from portal.windows.warmup import warm_up
 
@@ -144,26 +146,27 @@ def term_state(state: str) -> str:
 
 
 @bp.get("/<int:term_id>")
-@requires("admin")
+@requires(Right.SEE_TERMS)
 def term(term_id: int) -> ResponseReturnValue:
     """Render a term with everything that can be done with it."""
     found = _term(term_id)
     changes = [name for name, each in terms.STATE_CHANGES.items() if each.of == found.state]
+    current = term_rules.rules(found)
     days = [
         (_("First day"), found.starts_on),
         (_("Last day"), found.ends_on),
-        *((deadlines.LABELS[name], last) for name, last in deadlines.days(found).items()),
     ]
     context = {
         "days": [(label, day(each, year=True)) for label, each in days],
         "changes": changes,
         "wordings": CHANGES,
+        "rules": effects.changes(current, current),
     }
     return render_template("admin/term.html", term=found, **context)
 
 
 @bp.route("/new", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_TERMS)
 def new() -> ResponseReturnValue:
     """Create a draft of a term, with copies of the sections of another if wanted."""
     form = NewTermForm()
@@ -190,7 +193,7 @@ def new() -> ResponseReturnValue:
 
 
 @bp.route("/<int:term_id>/edit", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_TERMS)
 def edit(term_id: int) -> ResponseReturnValue:
     """Change the name and the dates of a term."""
     found = _term(term_id)
@@ -236,7 +239,7 @@ def edit(term_id: int) -> ResponseReturnValue:
 
 
 @bp.route(f"/<int:term_id>/<any({','.join(CHANGES)}):state_change>", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_TERMS)
 def change_state(term_id: int, state_change: str) -> ResponseReturnValue:
     """Publish or archive a term, or undo that, once it is confirmed."""
     found, wording = _term(term_id), CHANGES[state_change]
@@ -259,7 +262,7 @@ def change_state(term_id: int, state_change: str) -> ResponseReturnValue:
 
 
 @bp.route("/<int:term_id>/windows/copy", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_WINDOWS)
 def copy_windows(term_id: int) -> ResponseReturnValue:
     """Choose a term, show its windows moved to this one, then schedule them."""
     target = _term(term_id)

@@ -15,6 +15,7 @@ from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.ledger.types import DEADLINES
+from portal.people.roles import Right
 from portal.registration.reasons import SKIP_CODES, label
 from portal.reports.effects import term_rules as effects
 from portal.web.confirm import Confirmation, confirm, done
@@ -128,7 +129,7 @@ class RulesForm(Form):
 
 
 @bp.route("", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_TERMS)
 def edit(term_id: int) -> ResponseReturnValue:
     """Render the rules in a form, then the effects of new ones, then set them."""
     term = _term(term_id)

@@ -8,20 +8,21 @@ from flask.typing import ResponseReturnValue
 from portal.catalog.term_catalog import live_terms
 from portal.core.sorting import Sorting
 from portal.operations.term_overview import SORTS, content_mark, overview
+from portal.people.roles import Right
 from portal.web.http.access import requires
 
 bp = Blueprint("terms", __name__)
 
 
 @bp.get("")
-@requires("admin")
+@requires(Right.SEE_TERMS)
 def index() -> ResponseReturnValue:
     """Render every term with its windows."""
     return render_template("admin/terms.html", **_overviews())
 
 
 @bp.get("/sections")
-@requires("admin")
+@requires(Right.SEE_SECTIONS, Right.SCHEDULE)
 def sections() -> ResponseReturnValue:
     """Go to the sections of the latest term; to the windows if there is no term."""
     for term in live_terms():
@@ -30,7 +31,7 @@ def sections() -> ResponseReturnValue:
 
 
 @bp.get("/now")
-@requires("admin")
+@requires(Right.SEE_TERMS)
 def now() -> ResponseReturnValue:
     """Render changes since the page with this mark: everything, or the figures alone."""
     shown = _overviews()

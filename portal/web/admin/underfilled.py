@@ -13,6 +13,7 @@ from portal.catalog.views import section_order
 from portal.core.i18n import _, _n
 from portal.core.sorting import Sorting
 from portal.ledger.types import SeatCounts
+from portal.people.roles import Right
 from portal.recorder import read_with_fallback
 from portal.registration.next_steps import section_name
 from portal.reports.effects.sections import obstacle
@@ -20,7 +21,7 @@ from portal.reports.underfilled import Limits, sections_to_cancel
 from portal.web import drafts
 from portal.web.admin.sections import apply_in_ledger
 from portal.web.forms import ReasonForm
-from portal.web.http.access import requires, visitor
+from portal.web.http.access import demand, requires, visitor
 from portal.web.http.layout import go
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ bp = Blueprint("underfilled", __name__, url_prefix="/terms/<int:term_id>/underfi
 
 
 @bp.get("")
-@requires("admin")
+@requires(Right.SEE_SECTIONS, Right.SCHEDULE)
 def index(term_id: int) -> ResponseReturnValue:
     """Render the under-filled sections, the emptiest first; or the effects of canceling some."""
     catalog, draft = catalog_of(term_id), drafts.shown_draft()
@@ -76,7 +77,7 @@ def review_page(
 
 
 @bp.post("")
-@requires("admin")
+@requires(Right.CHANGE_SECTIONS, Right.SCHEDULE)
 def cancel(term_id: int) -> ResponseReturnValue:
     """Cancel all of them or none if confirmed; otherwise redirect to the effects."""
     catalog, form, by = catalog_of(term_id), ReasonForm(), visitor().id
@@ -105,6 +106,8 @@ def _ticked(
 ) -> list[SectionView]:
     """Return the chosen sections; add an error if there are none or too many."""
     chosen = catalog.some(sent.getlist("section", type=int)[: MOST + 1])
+    for each in chosen:
+        demand(Right.CHANGE_SECTIONS, each.department_id)
     if not chosen:
         form.refuse(_("Select the sections to cancel."))
     if len(chosen) > MOST:
@@ -125,7 +128,11 @@ def _list_page(
     catalog: TermCatalog, form: ReasonForm, sent: "MultiDict[str, str]"
 ) -> ResponseReturnValue:
     limits, sorting = Limits.parse(sent), Sorting.parse(SORTS, sent)
-    found = limits.pick(catalog, read_with_fallback.seats(catalog.term.id))
+    found = [
+        (section, seats)
+        for section, seats in limits.pick(catalog, read_with_fallback.seats(catalog.term.id))
+        if visitor().may_in(Right.SEE_SECTIONS, section.department_id)
+    ]
     found = sorted(found, key=SORTS[sorting.key], reverse=sorting.down)
     page = render_template(
         "admin/underfilled.html",

@@ -9,6 +9,7 @@ from portal.core import flags
 from portal.core.i18n import _, _l
 from portal.ledger.types import WindowView
 from portal.operations.figures import admitted_per_minute
+from portal.people.roles import Right
 from portal.waiting_room import admission_limits, room, wait_estimates
 from portal.waiting_room.admission_limits import AdmissionLimits
 from portal.waiting_room.room import LimitsChanged, QueueEntry
@@ -82,7 +83,7 @@ CONTROLS = {
 
 
 @bp.get("")
-@requires("admin")
+@requires(Right.SEE_TERMS)
 def show(term_id: int, window_id: int) -> ResponseReturnValue:
     """Render the waiting room's status and its limits."""
     window = _window(term_id, window_id)
@@ -92,7 +93,7 @@ def show(term_id: int, window_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/figures")
-@requires("admin")
+@requires(Right.SEE_TERMS)
 def figures(term_id: int, window_id: int) -> ResponseReturnValue:
     """Render the current status, for an open page."""
     return render_template(
@@ -101,7 +102,7 @@ def figures(term_id: int, window_id: int) -> ResponseReturnValue:
 
 
 @bp.post("")
-@requires("admin")
+@requires(Right.CHANGE_WINDOWS)
 def change(term_id: int, window_id: int) -> ResponseReturnValue:
     """Set both limits, with immediate effect."""
     window, form = _window(term_id, window_id), LimitsForm()
@@ -120,7 +121,7 @@ def change(term_id: int, window_id: int) -> ResponseReturnValue:
 
 
 @bp.route(f"/<any({','.join(CONTROLS)}):control>", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_WINDOWS)
 def act_on(term_id: int, window_id: int, control: str) -> ResponseReturnValue:
     """Pause or resume the queue, or switch the room off or on."""
     window, state = _window(term_id, window_id), room.state(term_id, window_id)

@@ -23,6 +23,7 @@ from portal.notifications.webhooks.receivers import (
     signing_secret,
 )
 from portal.notifications.webhooks.sender import BREAKER_PREFIX
+from portal.people.roles import Right
 from portal.web.admin.dead_letters import REMEDY, settle_deliveries
 from portal.web.confirm import (
     CHANGED,
@@ -109,14 +110,14 @@ MAKE_CHANGE: dict[str, Callable[[Session, Webhook, ChangedBy], object]] = {
 
 
 @bp.get("")
-@requires("admin")
+@requires(Right.SEE_WEBHOOKS)
 def index() -> ResponseReturnValue:
     """Render all receivers, and the form for another."""
     return _list(WebhookForm(formdata=None), 200)
 
 
 @bp.post("")
-@requires("admin")
+@requires(Right.CHANGE_WEBHOOKS)
 def make() -> ResponseReturnValue:
     """Create a receiver, and show its secret once."""
     form = WebhookForm()
@@ -133,14 +134,14 @@ def make() -> ResponseReturnValue:
 
 
 @bp.get("/<int:webhook_id>")
-@requires("admin")
+@requires(Right.SEE_WEBHOOKS)
 def show(webhook_id: int) -> ResponseReturnValue:
     """Render a receiver: its events and its deliveries."""
     return _page(_one(webhook_id))
 
 
 @bp.route("/<int:webhook_id>/edit", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_WEBHOOKS)
 def edit(webhook_id: int) -> ResponseReturnValue:
     """Change a receiver's address and events, unless someone else has changed them meanwhile."""
     webhook = _one(webhook_id)
@@ -161,7 +162,7 @@ def edit(webhook_id: int) -> ResponseReturnValue:
 
 
 @bp.post("/<int:webhook_id>/test")
-@requires("admin")
+@requires(Right.CHANGE_WEBHOOKS)
 def test(webhook_id: int) -> ResponseReturnValue:
     """Send a test message without an event to a receiver, unless it has been switched off."""
     webhook = _one(webhook_id)
@@ -181,7 +182,7 @@ def test(webhook_id: int) -> ResponseReturnValue:
 
 
 @bp.route(f"/<int:webhook_id>/<any({','.join(CHANGES)}):what>", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_WEBHOOKS)
 def change(webhook_id: int, what: str) -> ResponseReturnValue:
     """Switch a receiver on or off, renew its secret, or delete it."""
     webhook, wording = _one(webhook_id), CHANGES[what]
@@ -201,7 +202,7 @@ def change(webhook_id: int, what: str) -> ResponseReturnValue:
 
 
 @bp.route(f"/<int:webhook_id>/deliveries/<which>/{REMEDY}", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_WEBHOOKS)
 def settle(webhook_id: int, which: str, remedy: str) -> ResponseReturnValue:
     """Retry or discard dead deliveries."""
     webhook = _one(webhook_id)

@@ -5,6 +5,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.catalog.term_catalog import catalog_of
 from portal.ledger.types import WindowView
+from portal.people.roles import Right
 from portal.recorder import read_with_fallback
 from portal.registration.reasons import label
 from portal.reports import closeout, fairness, results, window_files
@@ -23,7 +24,7 @@ MOST_SHOWN = 100  # rows of a table; the file has all
 
 
 @bp.get("/report")
-@requires("admin")
+@requires(Right.SEE_REPORTS)
 def show(term_id: int, window_id: int) -> ResponseReturnValue:
     """Render the result; before it exists, say when it will."""
     window, made = _window(term_id, window_id), closeout.report(window_id)
@@ -49,7 +50,7 @@ def show(term_id: int, window_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/report.csv")
-@requires("admin")
+@requires(Right.SEE_REPORTS)
 def download_report(term_id: int, window_id: int) -> ResponseReturnValue:
     """Return the result as a CSV file: sections, cohorts, refusals, and waitlists."""
     made = _made(term_id, window_id)
@@ -58,7 +59,7 @@ def download_report(term_id: int, window_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/fairness")
-@requires("admin")
+@requires(Right.SEE_REPORTS)
 def show_fairness(term_id: int, window_id: int) -> ResponseReturnValue:
     """Render the outcomes of students, by each way to divide them."""
     window, made = _window(term_id, window_id), closeout.report(window_id)
@@ -77,7 +78,7 @@ def show_fairness(term_id: int, window_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/fairness.csv")
-@requires("admin")
+@requires(Right.SEE_REPORTS)
 def download_fairness(term_id: int, window_id: int) -> ResponseReturnValue:
     """Return the same as a CSV file; small groups show no more than on the page."""
     rows = window_files.fairness_rows(_made(term_id, window_id))

@@ -20,6 +20,7 @@ from portal.core.i18n import _, _l
 from portal.ledger.errors import WindowRefused
 from portal.ledger.types import Change, WindowView
 from portal.operations.term_overview import ScheduledWindow, scheduled
+from portal.people.roles import Right
 from portal.waiting_room import room
 from portal.web import drafts
 from portal.web.admin.window_forms import NewWindowForm, TimesForm, with_uploaded
@@ -121,7 +122,7 @@ ACTIONS = {
 
 
 @bp.route(f"/<int:window_id>/<any({','.join(ACTIONS)}):action>", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_WINDOWS)
 def change(term_id: int, window_id: int, action: str) -> ResponseReturnValue:
     """Ask for the new times, show the effects of the change, then make it."""
     wanted, author = ACTIONS[action], Author(visitor().id, was=_seen_times())
@@ -234,7 +235,7 @@ def _with_effects(
 
 
 @bp.get("/new")
-@requires("admin")
+@requires(Right.CHANGE_WINDOWS)
 def new(term_id: int) -> ResponseReturnValue:
     """Render the empty form."""
     term = catalog_of(term_id).term
@@ -243,7 +244,7 @@ def new(term_id: int) -> ResponseReturnValue:
 
 
 @bp.post("")
-@requires("admin")
+@requires(Right.CHANGE_WINDOWS)
 @takes_files
 def create(term_id: int) -> ResponseReturnValue:
     """Store the input as a draft, and go to its page; nothing is scheduled yet."""
@@ -256,7 +257,7 @@ def create(term_id: int) -> ResponseReturnValue:
 
 
 @bp.route("/drafts/<int:draft>", methods=["GET", "POST"])
-@requires("admin")
+@requires(Right.CHANGE_WINDOWS)
 def draft(term_id: int, draft: int) -> ResponseReturnValue:
     """Show a draft's errors, or the effects of scheduling it; schedule it on a POST.
 

@@ -16,6 +16,7 @@ from portal.ledger.types import WindowView
 from portal.people import api_requests
 from portal.people.api_requests import Refusal
 from portal.people.models import ApiRequest
+from portal.people.roles import Right
 from portal.people.student_records import find_by_number
 from portal.web.api import idempotency
 from portal.web.api.blueprint import bp, invalid
@@ -56,7 +57,7 @@ def program_change(
         bp.arguments(body),
         bp.arguments(idempotency.KeyHeader, location="headers"),
         needs_scope(scope),
-        requires("service"),
+        requires(Right.CALL_ADMIN_API),
         bp.post(rule, tags=["administration"]),
     )
 

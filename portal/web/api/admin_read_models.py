@@ -10,6 +10,7 @@ from portal.catalog.term_catalog import catalog_of
 from portal.core.bulkheads import check_background_queue
 from portal.core.i18n import _
 from portal.people.models import ApiRequest
+from portal.people.roles import Right
 from portal.recorder.consistency import rebuild_runs
 from portal.recorder.status import term_statuses
 from portal.web.api.admin_changes import SEMESTER, Change, change_once, program_change
@@ -37,7 +38,7 @@ class ReadModels(Answer):
 
 
 @bp.get(f"{SEMESTER}/read-models", tags=["administration"])
-@requires("service")
+@requires(Right.CALL_ADMIN_API)
 @needs_scope(SCOPE)
 @bp.response(200, envelope(ReadModels))
 @bp.alt_response(404, response="NOT_FOUND")

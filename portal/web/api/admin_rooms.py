@@ -9,6 +9,7 @@ from portal.backend import backend
 from portal.core.i18n import _, _n
 from portal.people.api_requests import Refusal
 from portal.people.models import ApiRequest
+from portal.people.roles import Right
 from portal.waiting_room import admission_limits, controls, room
 from portal.waiting_room.admission_limits import AdmissionLimits
 from portal.waiting_room.room import LimitsChanged, WindowEnded
@@ -81,7 +82,7 @@ class Emptied(Room):
 
 
 @bp.get(ROOM, tags=["administration"])
-@requires("service")
+@requires(Right.CALL_ADMIN_API)
 @needs_scope(SCOPE)
 @bp.response(200, envelope(Room))
 @bp.alt_response(404, response="NOT_FOUND")

@@ -23,6 +23,7 @@ from portal.catalog.views import TermView
 from portal.core.form_fields import ChoicesField
 from portal.core.i18n import _, _l
 from portal.ledger.errors import KeyReused
+from portal.people.roles import Right
 from portal.recorder import read_with_fallback
 from portal.web.api import idempotency
 from portal.web.api.blueprint import InvalidRequest, bp, field_error, invalid
@@ -36,7 +37,6 @@ from portal.web.http.uploads import takes_files
 
 APPLICATION = f"/applications/<int(min=1, max={LARGEST_ID}):application_id>"
 DOCUMENT = f"{APPLICATION}/documents/<int(min=1, max={LARGEST_ID}):document_id>"
-APPLIES = ("applicant", "student")
 MOST_ANSWERS, MOST_CHOICES, LONGEST = 40, 20, 4000
 BASE64_BYTES = 4 * (MOST_BYTES // 3 + 1)
 REFUSED_TITLE = _l("Refused: nothing was changed")
@@ -185,7 +185,7 @@ class Kinds(Answer):
 
 
 @bp.get("/applications", tags=["applications"])
-@requires(*APPLIES)
+@requires(Right.APPLY)
 @bp.arguments(PageQuery, location="query")
 @bp.response(200, envelope(Statuses))
 def own_applications(query: dict[str, Any]) -> dict[str, Any]:
@@ -196,7 +196,7 @@ def own_applications(query: dict[str, Any]) -> dict[str, Any]:
 
 
 @bp.get("/applications/kinds", tags=["applications"])
-@requires(*APPLIES)
+@requires(Right.APPLY)
 @bp.arguments(SemesterQuery, location="query")
 @bp.response(200, envelope(Kinds))
 @bp.alt_response(404, response="NOT_FOUND")
@@ -208,7 +208,7 @@ def application_kinds(query: dict[str, Any]) -> dict[str, Any]:
 
 
 @bp.post("/applications", tags=["applications"])
-@requires(*APPLIES)
+@requires(Right.APPLY)
 @bp.arguments(NewApplication)
 @bp.response(201, envelope(Status))
 @bp.alt_response(404, response="NOT_FOUND")
@@ -230,7 +230,7 @@ def create_application(body: dict[str, Any]) -> ResponseReturnValue:
 
 
 @bp.get(APPLICATION, tags=["applications"])
-@requires(*APPLIES)
+@requires(Right.APPLY)
 @bp.response(200, envelope(Status))
 @bp.alt_response(404, response="NOT_FOUND")
 def application_status(application_id: int) -> dict[str, Any]:
@@ -239,7 +239,7 @@ def application_status(application_id: int) -> dict[str, Any]:
 
 
 @bp.post(f"{APPLICATION}/answers", tags=["applications"])
-@requires(*APPLIES)
+@requires(Right.APPLY)
 @bp.arguments(SomeAnswers)
 @bp.response(200, envelope(Status))
 @bp.alt_response(404, response="NOT_FOUND")
@@ -256,7 +256,7 @@ def answer_application(body: dict[str, Any], application_id: int) -> ResponseRet
 
 
 @bp.post(f"{APPLICATION}/documents", tags=["applications"])
-@requires(*APPLIES)
+@requires(Right.APPLY)
 @partial(takes_files, most=BASE64_BYTES + 4096)
 @bp.arguments(ApiDocument)
 @bp.response(202, envelope(Status))
@@ -276,7 +276,7 @@ def add_application_document(body: dict[str, Any], application_id: int) -> Respo
 
 
 @bp.delete(DOCUMENT, tags=["applications"])
-@requires(*APPLIES)
+@requires(Right.APPLY)
 @bp.response(200, envelope(Status))
 @bp.alt_response(404, response="NOT_FOUND")
 @bp.alt_response(409, response="CONFLICT")
@@ -293,7 +293,7 @@ def remove_application_document(application_id: int, document_id: int) -> Respon
 
 
 @bp.post(f"{APPLICATION}/submit", tags=["applications"])
-@requires(*APPLIES)
+@requires(Right.APPLY)
 @bp.arguments(idempotency.KeyHeader, location="headers")
 @bp.response(202, envelope(Status), headers=idempotency.HEADERS)
 @bp.alt_response(404, response="NOT_FOUND")

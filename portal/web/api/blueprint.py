@@ -19,6 +19,7 @@ from webargs.flaskparser import FlaskParser, is_json_request
 from werkzeug.exceptions import Forbidden, UnsupportedMediaType
 
 from portal.core.i18n import _, _l
+from portal.people.roles import Right
 from portal.web.api.schemas import problem_type
 from portal.web.http import authentication
 from portal.web.http.access import rule_of
@@ -144,7 +145,7 @@ def _no_form_token(_error: CSRFError) -> ResponseReturnValue:
 @bp.errorhandler(Forbidden)
 def _forbidden(_error: Forbidden) -> ResponseReturnValue:
     view = current_app.view_functions[cast("str", request.endpoint)]
-    return problem(403, STUDENTS_ALONE if rule_of(view) == {"student"} else WORDS[403])
+    return problem(403, STUDENTS_ALONE if rule_of(view) == {Right.REGISTER} else WORDS[403])
 
 
 def _flat(messages: Any, pointer: str = "") -> Iterator[tuple[str, str]]:

@@ -16,6 +16,7 @@ from portal.catalog.term_catalog import (
     published_catalog,
 )
 from portal.ledger.types import Registrations, SeatCounts
+from portal.people.roles import Right
 from portal.people.student_profile import profile
 from portal.recorder.read_with_fallback import recorded
 from portal.registration import rules
@@ -231,8 +232,8 @@ def available(query: dict[str, Any]) -> dict[str, Any]:
 
 
 def visible_catalog(term: int) -> TermCatalog:
-    """Return the catalog of a semester; only admins see a draft. Raise NoSuchTerm."""
-    return catalog_of(term) if "admin" in visitor().roles else published_catalog(term)
+    """Return the catalog of a semester; only staff see a draft. Raise NoSuchTerm."""
+    return catalog_of(term) if visitor().may(Right.SEE_SECTIONS) else published_catalog(term)
 
 
 def shown(catalog: TermCatalog, sections: Iterable[SectionView]) -> dict[int, dict[str, Any]]:
@@ -262,9 +263,9 @@ def _window_id(found: Phase) -> int | None:
 
 
 def _is_staff() -> bool:
-    """Return whether the visitor always sees sections: instructors and admins do."""
+    """Return whether the visitor always sees sections: everyone but students does."""
     who = visitor()
-    return "admin" in who.roles or not who.student_id
+    return who.may(Right.SEE_SECTIONS) or not who.student_id
 
 
 def _search(

@@ -10,6 +10,7 @@ from marshmallow import fields
 from portal.catalog.term_catalog import TermCatalog
 from portal.core.correlation import correlation
 from portal.ledger.types import Decision
+from portal.people.roles import Right
 from portal.recorder import freed_seats
 from portal.recorder.receipts import code
 from portal.registration import commands
@@ -82,7 +83,7 @@ class Dropped(GivenUp):
 
 
 @bp.post("/register/drop", tags=["registration"])
-@requires("student")
+@requires(Right.REGISTER)
 @bp.arguments(idempotency.KeyHeader, location="headers")
 @bp.arguments(Drop)
 @bp.response(200, envelope(Dropped), headers=idempotency.HEADERS)
@@ -109,7 +110,7 @@ def drop(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
 
 
 @bp.post("/register/leave", tags=["registration"])
-@requires("student")
+@requires(Right.REGISTER)
 @bp.arguments(idempotency.KeyHeader, location="headers")
 @bp.arguments(Leave)
 @bp.response(200, envelope(Left), headers=idempotency.HEADERS)
@@ -160,7 +161,7 @@ def _decision(
 
 
 def _may_know_who(catalog: TermCatalog, section: int) -> bool:
-    """Return whether the visitor, an admin or instructor, may know who got the seat."""
+    """Return whether the visitor may know who got the seat."""
     who, found = visitor(), catalog.section(section)
     teaches = found is not None and not who.instructor_ids.isdisjoint(found.instructor_ids)
-    return teaches or "admin" in who.roles
+    return teaches or who.may(Right.SEE_ROSTERS)

@@ -8,6 +8,7 @@ from flask import Flask
 from marshmallow import fields
 
 from portal.core.db import transaction
+from portal.people.roles import Right
 from portal.recorder.status import (
     HOUR_SPANS,
     SPANS,
@@ -135,7 +136,7 @@ HEALTH_CHECKS: dict[str, tuple[type[ma.Schema], str, tuple[str, ...]]] = {
 
 
 @bp.get("/metrics/lag", tags=["health"])
-@requires("admin")
+@requires(Right.SEE_OPERATIONS)
 @bp.response(200, envelope(Lag))
 def lag() -> dict[str, Any]:
     """Return how late decisions were recorded, recently and in the last month; for admins."""
@@ -144,7 +145,7 @@ def lag() -> dict[str, Any]:
 
 
 @bp.get("/metrics/lag/stages", tags=["health"])
-@requires("admin")
+@requires(Right.SEE_OPERATIONS)
 @bp.response(200, envelope(StageLagSpans))
 def lag_by_stage() -> dict[str, Any]:
     """Return how late events reached each stage, by name, in up to a month; for admins."""
@@ -163,7 +164,7 @@ def _stage_lag(found: StageLags) -> dict[str, Any]:
 
 
 @bp.get("/projections/health", tags=["health"])
-@requires("admin")
+@requires(Right.SEE_OPERATIONS)
 @bp.response(200, envelope(Projections))
 def projections() -> dict[str, Any]:
     """Return the recorder's progress per semester, and the audit results; for admins."""

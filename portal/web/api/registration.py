@@ -22,6 +22,7 @@ from portal.core.correlation import correlation
 from portal.core.i18n import _, _l
 from portal.ledger.errors import LedgerUnavailable, NotAdmitted
 from portal.ledger.types import Decision, Outcome, SubmissionResult
+from portal.people.roles import Right
 from portal.recorder.receipts import code
 from portal.registration import commands, requests
 from portal.registration.credits import credit_choices, hundredths, points
@@ -150,7 +151,7 @@ class Registered(Answer):
 
 
 @bp.post("/register", tags=["registration"])
-@requires("student")
+@requires(Right.REGISTER)
 @needs_access_token
 @bp.arguments(RegisterHeaders, location="headers")
 @bp.arguments(Register)

@@ -10,6 +10,7 @@ from marshmallow import Schema, fields
 from portal.catalog.term_catalog import TermCatalog, live_terms, published_terms
 from portal.ledger import types as ledger_types
 from portal.ledger.types import HeldSeat, WaitlistPosition
+from portal.people.roles import ROLES, Right
 from portal.people.service_tokens import SCOPES as SERVICE_SCOPES
 from portal.people.student_profile import profile
 from portal.people.tokens import SCOPES
@@ -29,7 +30,7 @@ STUDENT = f"/students/<int(min=1, max={LARGEST_ID}):student_id>"
 class Me(Answer):
     id = described(fields.Integer, "Of the account.")
     name = fields.String()
-    roles = fields.List(one_of("admin", "applicant", "instructor", "service", "student"))
+    roles = fields.List(one_of(*sorted(ROLES)))
     student_id = fields.Integer(allow_none=True)
     teacher_ids = fields.List(
         fields.Integer(), metadata={"description": "Of the instructors who share the account."}
@@ -137,7 +138,7 @@ def me() -> dict[str, Any]:
 @bp.response(200, envelope(Registrations), headers=recorded_reads.HEADERS)
 @bp.alt_response(404, response="NOT_FOUND")
 def registrations(query: dict[str, Any], student_id: int) -> dict[str, Any]:
-    """Return a student's seats: your own, those in classes you teach, or all as an admin."""
+    """Return a student's seats: your own, those in classes you teach, or all with the right to."""
     records = _visible_records(student_id, query.get("semester_id"))
     found = [each for record in records for each in _entries(record, record.registrations.enrolled)]
     data = {
@@ -165,17 +166,18 @@ def waitlist(query: dict[str, Any], student_id: int) -> dict[str, Any]:
 def _visible_records(student: int, term: int | None) -> list[StudentRecord]:
     """Return a student's records of one term or all: the visitor's own, or those they may see.
 
-    Instructors see records of their sections, and admins see everything. Everyone else gets a 404,
-    which does not reveal whether the student exists.
+    Instructors see records of their sections; the right to see students opens all. Everyone else
+    gets a 404, which does not reveal whether the student exists.
     """
     who = visitor()
-    offered = live_terms() if "admin" in who.roles else published_terms()
+    sees_all = who.may(Right.SEE_STUDENTS)
+    offered = live_terms() if who.may(Right.SEE_SECTIONS) else published_terms()
     terms = [term] if term else [each.id for each in offered]
     found = [
         StudentRecord(student, visible_catalog(each), recorded_reads.registrations(each, student))
         for each in terms
     ]
-    if student == who.student_id or ("admin" in who.roles and _exists(student)):
+    if student == who.student_id or (sees_all and _exists(student)):
         return found
     taught = [_of_instructor(each, who.instructor_ids) for each in found]
     if not any(each.registrations != ledger_types.Registrations() for each in taught):

@@ -9,6 +9,7 @@ from marshmallow.validate import OneOf
 
 from portal.core.i18n import _, _l
 from portal.people import signed_tokens
+from portal.people.roles import Right
 from portal.people.service_tokens import SCOPES
 from portal.people.tokens import PREFIX
 from portal.web.api.blueprint import bp, invalid
@@ -36,7 +37,7 @@ class TokenAnswer(Answer):
 
 
 @bp.post("/token", tags=["administration"])
-@requires("service")
+@requires(Right.CALL_ADMIN_API)
 @needs_scope("read")
 @bp.arguments(TokenBody, required=False)
 @bp.response(200, envelope(TokenAnswer))

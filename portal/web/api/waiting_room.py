@@ -11,6 +11,7 @@ from marshmallow import fields
 
 from portal.catalog.term_catalog import published_terms
 from portal.core.i18n import _l
+from portal.people.roles import Right
 from portal.people.student_profile import profile
 from portal.protection import captcha
 from portal.protection.captcha import NotProven
@@ -94,7 +95,7 @@ def captcha_challenge() -> dict[str, Any]:
 
 
 @bp.post(REQUESTS, tags=["waiting room"])
-@requires("student")
+@requires(Right.REGISTER)
 @bp.arguments(Proof, required=False)
 @bp.response(202, envelope(QueuePlace), headers=LOCATION | RETRY_AFTER)
 @bp.alt_response(404, response="NOT_FOUND")
@@ -115,7 +116,7 @@ def enter_room(body: dict[str, Any], window_id: int) -> ResponseReturnValue:
 
 
 @bp.get(f"{REQUESTS}/<string(length=32):request_id>", tags=["waiting room"])
-@requires("student")
+@requires(Right.REGISTER)
 @needs_scope("register")
 @bp.response(200, envelope(QueuePlace), headers=RETRY_AFTER)
 @bp.alt_response(202, schema=envelope(QueuePlace), headers=RETRY_AFTER, success=True)

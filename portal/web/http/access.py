@@ -1,14 +1,15 @@
-"""Access rules: every view states who may open it; a view without a rule is closed."""
+"""Access rules: every view states the right that it demands; a view without a rule is closed."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from flask import Flask, abort, current_app, g, redirect, request, url_for
+from flask import Flask, abort, current_app, g, make_response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from flask_wtf.csrf import CSRFError
 
 from portal.core.i18n import _, _l
+from portal.people.roles import OWN, ROLES, WORDS, Right, rights_of
 from portal.people.visitors import Visitor
 from portal.web.http import resuming
 from portal.web.http.errors import Words, answer, problem
@@ -17,10 +18,10 @@ from portal.web.http.request_info import same_origin
 PUBLIC = "public"
 SIGNED_IN = "signed in"
 READS = {"GET", "HEAD", "OPTIONS"}
-# Admins share these addresses with students: what each role sees instead of the view.
+# Pages for admins at addresses of students: who lacks the right of the view may have this one.
 INSTEAD = {
-    "student.term": ("admin", "admin.sections.index"),
-    "receipts.show": ("admin", "admin.receipts.show"),
+    "student.term": "admin.sections.index",
+    "receipts.show": "admin.receipts.show",
 }
 EXPIRED = Words(
     _l("This form has expired"),
@@ -30,6 +31,11 @@ AGAIN = Words(EXPIRED.title, _l("Nothing was changed. Send it again."))
 ENDED = Words(
     _l("You are no longer logged in"),
     _l("Nothing was changed. Log in in a new tab, then come back and send it again."),
+)
+
+ELSEWHERE = Words(
+    _l("This section is not of your departments"),
+    _l("You schedule sections of other departments. Ask the registrar’s office."),
 )
 
 View = TypeVar("View", bound=Callable[..., Any])
@@ -45,9 +51,9 @@ def signed_in(view: View) -> View:
     return _mark(view, SIGNED_IN)
 
 
-def requires(*roles: str) -> Callable[[View], View]:
-    """Open a view to users with one of the roles: student, instructor, admin, service."""
-    return lambda view: _mark(view, *roles)
+def requires(*rights: Right) -> Callable[[View], View]:
+    """Open a view to users with one of the rights."""
+    return lambda view: _mark(view, *rights)
 
 
 def needs_scope(scope: str) -> Callable[[View], View]:
@@ -65,6 +71,24 @@ def rule_of(view: Callable[..., Any]) -> frozenset[str]:
     return cast("frozenset[str]", getattr(view, "access", frozenset()))
 
 
+def opens(view: Callable[..., Any], who: Visitor) -> bool:
+    """Return whether somebody who has logged in may open the view."""
+    rule = rule_of(view)
+    return bool(rule & {PUBLIC, SIGNED_IN}) or bool(rule & rights_of(who.roles))
+
+
+def may(*rights: str) -> bool:
+    """Return whether the visitor has one of the rights, for templates."""
+    who = visitor()
+    return who.is_authenticated and who.may(*rights)
+
+
+def demand(right: Right, department: int) -> None:
+    """Refuse the request unless the visitor has the right for sections of that department."""
+    if not visitor().may_in(right, department):
+        abort(make_response(answer(403, ELSEWHERE)))
+
+
 def visitor() -> Visitor:
     """Return the visitor, in a view that is not public."""
     return cast("Visitor", current_user._get_current_object())  # noqa: SLF001 - its only door
@@ -74,6 +98,8 @@ def start(app: Flask) -> None:
     """Check the view's rule before every request."""
     app.before_request(_guard)
     app.register_error_handler(CSRFError, _without_token)
+    app.jinja_env.globals["may"] = may
+    app.jinja_env.globals["may_in"] = lambda right, department: visitor().may_in(right, department)
     public(app.view_functions["static"])
 
 
@@ -85,15 +111,15 @@ def _mark(view: View, *rule: str) -> View:
 def _guard() -> ResponseReturnValue | None:
     if request.endpoint is None:
         return None  # no such page: everyone gets the 404
-    rule = rule_of(current_app.view_functions[request.endpoint])
-    if PUBLIC in rule:
+    view = current_app.view_functions[request.endpoint]
+    if PUBLIC in rule_of(view):
         return None
     who = visitor()
     if not who.is_authenticated:
         return _to_login()
-    if not (SIGNED_IN in rule or rule & who.roles):
+    if not opens(view, who):
         return _instead(request.endpoint)
-    return _beyond_scope(current_app.view_functions[request.endpoint])
+    return _beyond_scope(view)
 
 
 def _without_token(error: CSRFError) -> ResponseReturnValue:  # noqa: ARG001
@@ -125,10 +151,24 @@ def _beyond_scope(view: Callable[..., Any]) -> ResponseReturnValue | None:
 
 
 def _instead(endpoint: str) -> ResponseReturnValue:
-    role, target = INSTEAD.get(endpoint, ("", ""))
-    if role not in visitor().roles:
-        abort(403)
+    target = INSTEAD.get(endpoint)
+    if target is None or not opens(current_app.view_functions[target], visitor()):
+        return _refused(rule_of(current_app.view_functions[endpoint]))
     return redirect(url_for(target, **(request.view_args or {})))
+
+
+def _refused(rule: frozenset[str]) -> ResponseReturnValue:
+    """Answer staff which right their role lacks, and everyone else as for any page."""
+    lacking, who = next((right for right in Right if right in rule - OWN), None), visitor()
+    if lacking is None or not who.is_staff or request.path.startswith("/api/"):
+        abort(403)
+    roles = ", ".join(str(role.label) for name, role in ROLES.items() if name in who.roles)
+    advice = _(
+        "Your role (%(roles)s) does not let you %(do)s. Ask the registrar’s office.",
+        do=WORDS[lacking],
+        roles=roles,
+    )
+    return answer(403, Words(_l("Your role does not allow this"), advice))
 
 
 def _to_login() -> ResponseReturnValue:

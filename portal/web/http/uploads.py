@@ -4,7 +4,7 @@ from flask import Flask, current_app, g, request
 from flask_login import current_user
 
 from portal.core.bulkheads import Bulkhead
-from portal.web.http.access import View, rule_of, visitor
+from portal.web.http.access import View, opens, visitor
 from portal.web.http.slow_clients import BODY
 
 MOST_BYTES = 64 * 2**20
@@ -32,7 +32,7 @@ def _allow() -> None:
     view = current_app.view_functions.get(request.endpoint or "")
     if view is None or not getattr(view, "takes_files", False):
         return
-    if current_user.is_authenticated and rule_of(view) & visitor().roles:
+    if current_user.is_authenticated and opens(view, visitor()):
         uploads.enter()
         g.uploads = True
         request.max_content_length = getattr(view, "most_bytes", 0) or MOST_BYTES

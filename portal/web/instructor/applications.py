@@ -5,6 +5,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.applications import listing, stages
 from portal.applications.service import REFUSED
+from portal.people.roles import Right
 from portal.web.application_decisions import LARGEST, Desk
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
@@ -22,28 +23,28 @@ def check_decider() -> None:
 
 
 @bp.get("")
-@requires("instructor")
+@requires(Right.TEACH)
 def index() -> ResponseReturnValue:
     """Render the queue of the department: what waits longest comes first."""
     return DESK.queue("instructor/applications.html")
 
 
 @bp.get("/all.csv")
-@requires("instructor")
+@requires(Right.TEACH)
 def download_csv() -> ResponseReturnValue:
     """Return what waits for the department and matches the filters as a CSV file."""
     return DESK.export()
 
 
 @bp.get("/<int:application_id>")
-@requires("instructor")
+@requires(Right.TEACH)
 def show(application_id: int) -> ResponseReturnValue:
     """Render an application that waits for the department; 404 for any other."""
     return DESK.show(application_id)
 
 
 @bp.post("/<int:application_id>")
-@requires("instructor")
+@requires(Right.TEACH)
 def decide(application_id: int) -> ResponseReturnValue:
     """Approve for the department, decline or ask for more, once."""
     if _is_second_press(application_id):
@@ -53,14 +54,14 @@ def decide(application_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/<int:application_id>/documents/<int:document_id>")
-@requires("instructor")
+@requires(Right.TEACH)
 def read_document(application_id: int, document_id: int) -> ResponseReturnValue:
     """Return a checked document of an application that waits for the department."""
     return DESK.document(application_id, document_id)
 
 
 @bp.get("/<int:application_id>/documents/<int:document_id>/pages/<int:page>.png")
-@requires("instructor")
+@requires(Right.TEACH)
 def show_page(application_id: int, document_id: int, page: int) -> ResponseReturnValue:
     """Return a page of such a document as a picture."""
     return DESK.document_page(application_id, document_id, page)

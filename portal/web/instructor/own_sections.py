@@ -11,6 +11,7 @@ from portal.catalog.term_catalog import (
     live_terms,
     published_terms,
 )
+from portal.people.roles import Right
 from portal.registration.next_steps import section_name
 from portal.web.http.access import visitor
 
@@ -29,13 +30,14 @@ class InstructorSection:
 
 
 def own_section(section_id: int) -> InstructorSection:
-    """Return a section that the visitor teaches, or any for an admin; otherwise 404 or 403."""
-    terms = live_terms() if "admin" in visitor().roles else published_terms()
-    offers = (catalog_of(term.id) for term in terms)
+    """Return a section that the visitor teaches or has the right to see; otherwise 404 or 403."""
+    who, published = visitor(), {term.id for term in published_terms()}
+    offers = (catalog_of(term.id) for term in live_terms())
     found = ((each.term, section) for each in offers if (section := each.section(section_id)))
     term, section = next(found, None) or abort(404)
-    if "admin" not in visitor().roles and visitor().instructor_ids.isdisjoint(
-        section.instructor_ids
-    ):
-        abort(403)
+    if not who.may_in(Right.SEE_ROSTERS, section.department_id):
+        if term.id not in published:
+            abort(404)
+        if who.instructor_ids.isdisjoint(section.instructor_ids):
+            abort(403)
     return InstructorSection(term, section)

@@ -13,6 +13,7 @@ from portal.instructor_requests.listing import rules_without_effect
 from portal.instructor_requests.models import REFUSED, STATES, TONES
 from portal.instructor_requests.service import RequestRefused
 from portal.people.models import Student
+from portal.people.roles import Right
 from portal.recorder import read_with_fallback
 from portal.registration.reasons import PERMISSIONS, permission_names
 from portal.reports.rosters import students_of
@@ -63,7 +64,7 @@ class OverrideForm(Form):
 
 
 @bp.route("/sections/<int:section_id>/requests/seats", methods=["GET", "POST"])
-@requires("instructor")
+@requires(Right.TEACH)
 def ask_seats(section_id: int) -> ResponseReturnValue:
     """Request more seats in a section."""
     shown, form = own_section(section_id), SeatsForm()
@@ -85,7 +86,7 @@ def ask_seats(section_id: int) -> ResponseReturnValue:
 
 
 @bp.route("/sections/<int:section_id>/requests/override", methods=["GET", "POST"])
-@requires("instructor")
+@requires(Right.TEACH)
 def ask_override(section_id: int) -> ResponseReturnValue:
     """Request a permission for one student in a section."""
     shown, form = own_section(section_id), OverrideForm()
@@ -112,7 +113,7 @@ def ask_override(section_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/requests")
-@requires("instructor")
+@requires(Right.TEACH)
 def index() -> ResponseReturnValue:
     """Render the visitor's requests, the newest first."""
     found = listing.of_account(visitor().id, request.args.get("before", type=int))
@@ -130,7 +131,7 @@ def index() -> ResponseReturnValue:
 
 
 @bp.post("/requests/<int:instructor_request_id>/withdraw")
-@requires("instructor")
+@requires(Right.TEACH)
 def withdraw(instructor_request_id: int) -> ResponseReturnValue:
     """Withdraw one of the visitor's own requests."""
     found = listing.one(instructor_request_id)

@@ -7,6 +7,7 @@ from flask import Blueprint, make_response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.catalog.term_catalog import catalog_of, published_terms
+from portal.people.roles import Right
 from portal.recorder import read_with_fallback
 from portal.reports import rosters
 from portal.reports.rosters import RosterView
@@ -21,7 +22,7 @@ bp.register_blueprint(applications.bp)
 
 
 @bp.get("")
-@requires("instructor")
+@requires(Right.TEACH)
 def teaching() -> ResponseReturnValue:
     """Render the visitor's sections of a term, by default the latest, with their seats."""
     mine = visitor().instructor_ids
@@ -45,7 +46,7 @@ def teaching() -> ResponseReturnValue:
 
 
 @bp.get("/sections/<int:section_id>")
-@requires("instructor", "admin")
+@requires(Right.TEACH, Right.SEE_ROSTERS, Right.SCHEDULE)
 def section(section_id: int) -> ResponseReturnValue:
     """Render one section with its roster and its waitlist."""
     shown, view = own_section(section_id), RosterView.parse(request.args)
@@ -60,7 +61,7 @@ def section(section_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/sections/<int:section_id>/roster")
-@requires("instructor", "admin")
+@requires(Right.TEACH, Right.SEE_ROSTERS, Right.SCHEDULE)
 def roster(section_id: int) -> ResponseReturnValue:
     """Render roster and waitlist alone, for an open page."""
     shown, view = own_section(section_id), RosterView.parse(request.args)
@@ -73,7 +74,7 @@ def roster(section_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/sections/<int:section_id>/roster.csv")
-@requires("instructor", "admin")
+@requires(Right.TEACH, Right.SEE_ROSTERS, Right.SCHEDULE)
 def roster_csv(section_id: int) -> ResponseReturnValue:
     """Return roster and waitlist as a CSV file, in the order of the page."""
     shown, view = own_section(section_id), RosterView.parse({**request.args, "q": ""})
@@ -83,7 +84,7 @@ def roster_csv(section_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/sections/<int:section_id>/emails")
-@requires("instructor", "admin")
+@requires(Right.TEACH, Right.SEE_ROSTERS, Right.SCHEDULE)
 def emails(section_id: int) -> ResponseReturnValue:
     """Render the addresses of the enrolled students, of the waiting ones, or of all."""
     shown, recipients = own_section(section_id), request.args.get("to")

@@ -38,6 +38,7 @@ from portal.catalog.term_catalog import NoSuchTerm, SectionView, TermCatalog, ca
 from portal.catalog.views import TermView
 from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds
+from portal.people.roles import Right
 from portal.recorder import read_with_fallback
 from portal.registration.next_steps import NextStep, find_section, section_name
 from portal.registration.reasons import ApplicationStart
@@ -49,7 +50,6 @@ from portal.web.http.layout import go
 from portal.web.http.uploads import takes_files
 from portal.web.student import bp
 
-APPLIES = ("student", "applicant")
 DIGEST = re.compile("[0-9a-f]{64}")
 TEXTS = {
     "charge_states": CHARGE_STATES,
@@ -151,7 +151,7 @@ def apply_step(start: ApplicationStart | None) -> NextStep | None:
 
 
 @bp.get("/applications")
-@requires(*APPLIES)
+@requires(Right.APPLY)
 def applications(term_id: int) -> ResponseReturnValue:
     """Render the student's applications of the term, and the kinds to start."""
     term = _offered(term_id).term
@@ -166,7 +166,7 @@ def applications(term_id: int) -> ResponseReturnValue:
 
 
 @bp.route("/applications/new/<kind>", methods=["GET", "POST"])
-@requires(*APPLIES)
+@requires(Right.APPLY)
 def start_application(term_id: int, kind: str) -> ResponseReturnValue:
     """Choose the class that the application is about, and start a draft."""
     offered = _offered(term_id)
@@ -194,7 +194,7 @@ def start_application(term_id: int, kind: str) -> ResponseReturnValue:
 
 
 @bp.get("/applications/<int:application_id>")
-@requires(*APPLIES)
+@requires(Right.APPLY)
 def application(term_id: int, application_id: int) -> ResponseReturnValue:
     """Render how the application stands, its history and the next step."""
     line = _mine(term_id, application_id)
@@ -214,7 +214,7 @@ def application(term_id: int, application_id: int) -> ResponseReturnValue:
 
 
 @bp.route("/applications/<int:application_id>/steps/<part>", methods=["GET", "POST"])
-@requires(*APPLIES)
+@requires(Right.APPLY)
 def application_step(term_id: int, application_id: int, part: str) -> ResponseReturnValue:
     """Render a step of the form, or store its answers and go on."""
     line = _mine(term_id, application_id)
@@ -243,7 +243,7 @@ def application_step(term_id: int, application_id: int, part: str) -> ResponseRe
 
 
 @bp.route("/applications/<int:application_id>/fee", methods=["GET", "POST"])
-@requires(*APPLIES)
+@requires(Right.APPLY)
 def application_fee(term_id: int, application_id: int) -> ResponseReturnValue:
     """Render the fee, or send the applicant to the provider's page to pay it."""
     line, form = _mine(term_id, application_id), Form()
@@ -275,7 +275,7 @@ def application_fee(term_id: int, application_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/applications/<int:application_id>/fee/back")
-@requires(*APPLIES)
+@requires(Right.APPLY)
 def back_from_fee(term_id: int, application_id: int) -> ResponseReturnValue:
     """Ask the provider how the payment stands, and go on."""
     line = _mine(term_id, application_id)
@@ -286,7 +286,7 @@ def back_from_fee(term_id: int, application_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/applications/<int:application_id>/receipt")
-@requires(*APPLIES)
+@requires(Right.APPLY)
 def fee_receipt(term_id: int, application_id: int) -> ResponseReturnValue:
     """Render the receipt of a payment."""
     line = _mine(term_id, application_id)
@@ -309,7 +309,7 @@ class DocumentForm(Form):
 
 
 @bp.route("/applications/<int:application_id>/documents", methods=["GET", "POST"])
-@requires(*APPLIES)
+@requires(Right.APPLY)
 @partial(takes_files, most=MOST_BYTES + 64 * 1024)
 def application_documents(term_id: int, application_id: int) -> ResponseReturnValue:
     """Render the documents of an application, or add one."""
@@ -336,7 +336,7 @@ def application_documents(term_id: int, application_id: int) -> ResponseReturnVa
 
 
 @bp.post("/applications/<int:application_id>/uploads")
-@requires(*APPLIES)
+@requires(Right.APPLY)
 def begin_upload(term_id: int, application_id: int) -> ResponseReturnValue:
     """Begin a document that comes in pieces, or go on with it."""
     line, sent = _mine(term_id, application_id), request.form
@@ -355,7 +355,7 @@ def begin_upload(term_id: int, application_id: int) -> ResponseReturnValue:
 
 
 @bp.put("/applications/<int:application_id>/uploads/<int:upload_id>")
-@requires(*APPLIES)
+@requires(Right.APPLY)
 @partial(takes_files, most=uploads.PIECE)
 def add_piece(term_id: int, application_id: int, upload_id: int) -> ResponseReturnValue:
     """Store the piece that begins at the byte `start`; say how many bytes are here."""
@@ -372,7 +372,7 @@ def add_piece(term_id: int, application_id: int, upload_id: int) -> ResponseRetu
 
 
 @bp.get("/applications/<int:application_id>/copy.zip")
-@requires(*APPLIES)
+@requires(Right.APPLY)
 def copy_application(term_id: int, application_id: int) -> ResponseReturnValue:
     """Return what the applicant gave, as a ZIP file."""
     line = _mine(term_id, application_id)
@@ -388,7 +388,7 @@ def copy_application(term_id: int, application_id: int) -> ResponseReturnValue:
 
 
 @bp.route("/applications/<int:application_id>/erase", methods=["GET", "POST"])
-@requires(*APPLIES)
+@requires(Right.APPLY)
 def erase_application(term_id: int, application_id: int) -> ResponseReturnValue:
     """Delete the answers and documents of an application that has ended."""
     line = _mine(term_id, application_id)
@@ -414,7 +414,7 @@ def erase_application(term_id: int, application_id: int) -> ResponseReturnValue:
 
 
 @bp.post("/applications/<int:application_id>/documents/<int:document_id>/remove")
-@requires(*APPLIES)
+@requires(Right.APPLY)
 def remove_document(term_id: int, application_id: int, document_id: int) -> ResponseReturnValue:
     """Delete a document, or say why not."""
     line, form = _mine(term_id, application_id), DocumentForm(formdata=None)
@@ -427,7 +427,7 @@ def remove_document(term_id: int, application_id: int, document_id: int) -> Resp
 
 
 @bp.get("/applications/<int:application_id>/documents/<int:document_id>")
-@requires(*APPLIES)
+@requires(Right.APPLY)
 def read_document(term_id: int, application_id: int, document_id: int) -> ResponseReturnValue:
     """Return a checked document to its owner."""
     line = _mine(term_id, application_id)
@@ -462,7 +462,7 @@ def _documents_page(term_id: int, line: ApplicationView, form: DocumentForm) -> 
 
 
 @bp.route("/applications/<int:application_id>/review", methods=["GET", "POST"])
-@requires(*APPLIES)
+@requires(Right.APPLY)
 def review_application(term_id: int, application_id: int) -> ResponseReturnValue:
     """Render all answers, or send the application, which happens once however often it is asked."""
     line, form = _mine(term_id, application_id), Form()
@@ -491,7 +491,7 @@ def review_application(term_id: int, application_id: int) -> ResponseReturnValue
 
 
 @bp.route("/applications/<int:application_id>/withdraw", methods=["GET", "POST"])
-@requires(*APPLIES)
+@requires(Right.APPLY)
 def withdraw_application(term_id: int, application_id: int) -> ResponseReturnValue:
     """Withdraw an application that is not decided."""
     line = _mine(term_id, application_id)

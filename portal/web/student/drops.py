@@ -10,6 +10,7 @@ from portal.catalog import requisites
 from portal.catalog.term_catalog import SectionView
 from portal.core.i18n import _
 from portal.ledger.types import Decision, Reason
+from portal.people.roles import Right
 from portal.registration import commands, limits, next_steps
 from portal.registration.next_steps import NextStep, section_name
 from portal.web.http.access import requires
@@ -30,7 +31,7 @@ from portal.web.student.term_page import mine_of
 
 
 @bp.get("/sections/<int:section_id>/drop")
-@requires("student")
+@requires(Right.REGISTER)
 @resumes_dropping
 def drop(term_id: int, section_id: int) -> ResponseReturnValue:
     """Show the form that asks before a drop."""
@@ -39,7 +40,7 @@ def drop(term_id: int, section_id: int) -> ResponseReturnValue:
 
 
 @bp.post("/sections/<int:section_id>/drop")
-@requires("student")
+@requires(Right.REGISTER)
 @resumes_dropping
 def drop_seat(term_id: int, section_id: int) -> ResponseReturnValue:
     """Drop the seat, or show why not."""
@@ -52,7 +53,7 @@ def drop_seat(term_id: int, section_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/sections/<int:section_id>/leave")
-@requires("student")
+@requires(Right.REGISTER)
 @resumes_leaving
 def leave(term_id: int, section_id: int) -> ResponseReturnValue:
     """Show the form that asks before leaving a waitlist."""
@@ -60,7 +61,7 @@ def leave(term_id: int, section_id: int) -> ResponseReturnValue:
 
 
 @bp.post("/sections/<int:section_id>/leave")
-@requires("student")
+@requires(Right.REGISTER)
 @resumes_leaving
 def leave_waitlist(term_id: int, section_id: int) -> ResponseReturnValue:
     """Leave the waitlist, or show why not."""

@@ -17,6 +17,7 @@ from portal.core.cache import AWAY
 from portal.core.i18n import _, _l
 from portal.ledger.errors import LedgerBehind, LedgerUnavailable
 from portal.live.publish import signal_student
+from portal.people.roles import Right
 from portal.registration import commands, plans
 from portal.registration.credits import amount, credit_choices
 from portal.registration.next_steps import section_name
@@ -60,7 +61,7 @@ CHANGED = {
 
 
 @bp.get("/plan")
-@requires("student")
+@requires(Right.REGISTER)
 @resumes_plan
 @or_recorded
 def plan(term_id: int) -> ResponseReturnValue:
@@ -69,7 +70,7 @@ def plan(term_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/plan/panel")
-@requires("student")
+@requires(Right.REGISTER)
 @resumes_plan
 def plan_panel(term_id: int) -> ResponseReturnValue:
     """Show the current plan for a page with an older one; `full` as on its own page."""
@@ -77,7 +78,7 @@ def plan_panel(term_id: int) -> ResponseReturnValue:
 
 
 @bp.post("/plan/change")
-@requires("student")
+@requires(Right.REGISTER)
 @resumes_plan
 def change_plan(term_id: int) -> ResponseReturnValue:
     """Apply a button of the plan, or show why that failed."""
@@ -102,7 +103,7 @@ def change_plan(term_id: int) -> ResponseReturnValue:
 
 
 @bp.post("/plan/submit")
-@requires("student")
+@requires(Right.REGISTER)
 @resumes_plan
 @needs_access_token
 def submit_plan(term_id: int) -> ResponseReturnValue:
@@ -171,7 +172,7 @@ def _chosen_credits(card: SectionView, field: str = "credits") -> int | None:
 
 
 @bp.get("/sections/<int:section_id>/plan")
-@requires("student")
+@requires(Right.REGISTER)
 @resumes_planning
 def ask_plan(term_id: int, section_id: int) -> ResponseReturnValue:
     """Show the form that adds a section to the plan, with likely refusals."""
@@ -179,7 +180,7 @@ def ask_plan(term_id: int, section_id: int) -> ResponseReturnValue:
 
 
 @bp.post("/sections/<int:section_id>/plan")
-@requires("student")
+@requires(Right.REGISTER)
 @resumes_planning
 def plan_section(term_id: int, section_id: int) -> ResponseReturnValue:
     """Add the section to the plan, move it there or take it out, or show why not."""
@@ -208,7 +209,7 @@ def plan_section(term_id: int, section_id: int) -> ResponseReturnValue:
 
 
 @bp.post("/plan/toggle")
-@requires("student")
+@requires(Right.REGISTER)
 @resumes_plan
 def toggle_plan(term_id: int) -> ResponseReturnValue:
     """Add a section to the plan at its likely place, or take it out, by one press in the list.

@@ -4,6 +4,7 @@ from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.catalog.term_catalog import published_catalog
+from portal.people.roles import Right
 from portal.recorder import receipts
 from portal.recorder.receipt_texts import by_day, receipt_text
 from portal.recorder.receipts import history as read
@@ -14,7 +15,7 @@ receipts_bp = Blueprint("receipts", __name__, url_prefix="/receipts")
 
 
 @receipts_bp.get("/<code>")
-@requires("student")
+@requires(Right.REGISTER)
 def show(code: str) -> ResponseReturnValue:
     """Render one decision with its time, outcome, reasons and seats; 404 for another student's."""
     try:
@@ -33,7 +34,7 @@ def show(code: str) -> ResponseReturnValue:
 
 
 @bp.get("/history")
-@requires("student")
+@requires(Right.REGISTER)
 def history(term_id: int) -> ResponseReturnValue:
     """Render all attempts with their outcomes, or the refusals alone, the newest first."""
     offered, refused = published_catalog(term_id), request.args.get("only") == "refused"

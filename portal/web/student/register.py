@@ -12,6 +12,7 @@ from portal.catalog import linked_courses, requisites
 from portal.catalog.term_catalog import SectionView
 from portal.core.i18n import _
 from portal.ledger.types import Decision, Outcome, Reason, SeatCounts
+from portal.people.roles import Right
 from portal.registration import commands, precheck, rules
 from portal.registration.credits import credit_choices, hundredths
 from portal.registration.next_steps import NextStep, section_name
@@ -30,7 +31,7 @@ from portal.web.student.term_page import mine_of
 
 
 @bp.get("/sections/<int:section_id>/pick")
-@requires("student")
+@requires(Right.REGISTER)
 @resumes_adding
 def pick(term_id: int, section_id: int) -> ResponseReturnValue:
     """Show the form that asks before a claim, with all likely refusals."""
@@ -39,7 +40,7 @@ def pick(term_id: int, section_id: int) -> ResponseReturnValue:
 
 
 @bp.post("/sections/<int:section_id>/pick")
-@requires("student")
+@requires(Right.REGISTER)
 @resumes_adding
 @needs_access_token
 def claim(term_id: int, section_id: int) -> ResponseReturnValue:
@@ -49,7 +50,7 @@ def claim(term_id: int, section_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/sections/<int:section_id>/swap")
-@requires("student")
+@requires(Right.REGISTER)
 @resumes_swapping
 def swap(term_id: int, section_id: int) -> ResponseReturnValue:
     """Show the form that asks before a swap."""
@@ -58,7 +59,7 @@ def swap(term_id: int, section_id: int) -> ResponseReturnValue:
 
 
 @bp.post("/sections/<int:section_id>/swap")
-@requires("student")
+@requires(Right.REGISTER)
 @resumes_swapping
 @needs_access_token
 def swap_seats(term_id: int, section_id: int) -> ResponseReturnValue:
@@ -68,7 +69,7 @@ def swap_seats(term_id: int, section_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/sections/<int:section_id>/swaps")
-@requires("student")
+@requires(Right.REGISTER)
 @resumes_swapping
 def swaps(term_id: int, section_id: int) -> ResponseReturnValue:
     """Show the other sections of a course, each with a link to swap the held one for it."""

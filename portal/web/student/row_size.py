@@ -3,6 +3,7 @@
 from flask import abort, current_app, redirect, request
 from flask.typing import ResponseReturnValue
 
+from portal.people.roles import Right
 from portal.web.account.login import safe_path
 from portal.web.http.access import requires
 from portal.web.student import bp
@@ -18,7 +19,7 @@ def row_size() -> str:
 
 
 @bp.post("/rows")
-@requires("student")
+@requires(Right.REGISTER)
 def choose_row_size(term_id: int) -> ResponseReturnValue:
     """Return to the list with rows of the chosen size; the browser keeps the choice."""
     size = request.form.get("rows", "")

@@ -13,6 +13,7 @@ from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.catalog.views import SectionView
 from portal.core.cache import AWAY
 from portal.core.i18n import _
+from portal.people.roles import Right
 from portal.people.student_profile import profile
 from portal.registration.credits import amount, credits_in_words
 from portal.registration.next_steps import section_name
@@ -24,7 +25,7 @@ from portal.windows import deadlines
 
 
 @bp.get("/schedule")
-@requires("student")
+@requires(Right.REGISTER)
 def schedule(term_id: int) -> ResponseReturnValue:
     """Render the week, the list, exams and days off; for htmx, only the part that changes."""
     offered, student = catalog_of(term_id), visitor().student_id or 0
@@ -45,7 +46,7 @@ def schedule(term_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/schedule/feed")
-@requires("student")
+@requires(Right.REGISTER)
 def schedule_feed(term_id: int) -> ResponseReturnValue:
     """Render the secret address of the student's calendar, and buttons to renew or end it."""
     feed = feeds.current(visitor().student_id or 0)
@@ -56,7 +57,7 @@ def schedule_feed(term_id: int) -> ResponseReturnValue:
 
 
 @bp.post("/schedule/feed")
-@requires("student")
+@requires(Right.REGISTER)
 def change_feed(term_id: int) -> ResponseReturnValue:
     """Renew or end the calendar address; a form that shows an older address changes nothing."""
     student, was = visitor().student_id or 0, request.form.get("feed", 0, type=int)

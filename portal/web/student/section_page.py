@@ -5,6 +5,7 @@ from flask.typing import ResponseReturnValue
 from portal.catalog.views import SectionView
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import SeatCounts
+from portal.people.roles import Right
 from portal.recorder import read_with_fallback
 from portal.registration import rules
 from portal.registration.reasons import explain
@@ -26,7 +27,7 @@ from portal.web.student.term_page import recorded_term
 
 
 @bp.get("/sections/<int:section_id>")
-@requires("student")
+@requires(Right.REGISTER)
 @resumes_section
 def section(term_id: int, section_id: int) -> ResponseReturnValue:
     """Show a section with its requirements, those that the student lacks, and links to each act.

@@ -26,6 +26,7 @@ from portal.catalog.term_catalog import TermCatalog, TermView, catalog_of
 from portal.core.i18n import _
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Decision, SeatCounts, SubmissionResult
+from portal.people.roles import Right
 from portal.people.student_profile import StudentProfile, profile
 from portal.recorder import odds, read_with_fallback
 from portal.registration import limits
@@ -76,7 +77,7 @@ def or_recorded(view: View) -> View:
 
 
 @bp.get("")
-@requires("student")
+@requires(Right.REGISTER)
 @or_recorded
 def term(term_id: int) -> ResponseReturnValue:
     """Render the lobby before the window opens, the picker while it is open, else my selections."""
@@ -131,7 +132,7 @@ class SharedTerm(NamedTuple):
 
 
 @bp.get("/stage")
-@requires("student")
+@requires(Right.REGISTER)
 def stage(term_id: int) -> ResponseReturnValue:
     """Render the current banner, and the list if its phase needs a different one.
 
@@ -156,7 +157,7 @@ def _stage(term_id: int) -> str:
 
 
 @bp.get("/mine")
-@requires("student")
+@requires(Right.REGISTER)
 @or_recorded
 def mine(term_id: int) -> ResponseReturnValue:
     """Render my selections and my waitlists, with live positions."""

@@ -11,6 +11,7 @@ from portal.catalog.term_catalog import catalog_of
 from portal.core.cache import AWAY
 from portal.core.i18n import _
 from portal.ledger.types import WindowView
+from portal.people.roles import Right
 from portal.registration import limits
 from portal.waiting_room import draw, wording
 from portal.waiting_room.draw import Draw
@@ -22,14 +23,14 @@ from portal.web.student.term_page import around, mine_of
 
 
 @bp.get("/room")
-@requires("student")
+@requires(Right.REGISTER)
 def room(term_id: int) -> ResponseReturnValue:
     """Render my queue position, how the queue works, and what happens on my turn."""
     return render_template("waiting_room/room.html", wording=wording, **around(mine_of(term_id)))
 
 
 @bp.post("/room")
-@requires("student")
+@requires(Right.REGISTER)
 def enter_room(term_id: int) -> ResponseReturnValue:
     """Join the queue, or get in if no one is ahead."""
     now = mine_of(term_id)
@@ -41,7 +42,7 @@ def enter_room(term_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/room/leave")
-@requires("student")
+@requires(Right.REGISTER)
 def ask_to_leave_room(term_id: int) -> ResponseReturnValue:
     """Show the form that asks before leaving, because the position is lost."""
     now = mine_of(term_id)
@@ -54,7 +55,7 @@ def ask_to_leave_room(term_id: int) -> ResponseReturnValue:
 
 
 @bp.post("/room/leave")
-@requires("student")
+@requires(Right.REGISTER)
 def leave_room(term_id: int) -> ResponseReturnValue:
     """Leave the queue for the next student."""
     left = waiting_room.leave(mine_of(term_id))

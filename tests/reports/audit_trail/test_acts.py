@@ -80,6 +80,7 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/instructors/<int:instructor_id>/decider": (
         "tests/applications/test_department_deciders.py"
     ),
+    "POST /admin/staff/<int:account_id>": "tests/web/admin/test_staff.py",
     "POST /admin/instructors/<int:instructor_id>/link": (
         "tests/web/admin/students/test_instructors.py"
     ),

@@ -131,6 +131,41 @@ def test_a_role_once_given_stays() -> None:
     assert roles("okafor") == {"admin", "instructor"}
 
 
+def test_roles_below_admin_are_given_and_ended(app: Flask) -> None:
+    an_account("zoe")
+    assert account("zoe", "--role", "auditor", "--role", "help_desk").exit_code == 0
+    assert roles("zoe") == {"auditor", "help_desk"}
+    browser = browser_of(app, "zoe")
+    assert browser.get("/admin/audit").status_code == 200
+    assert account("zoe", "--end-role", "auditor").exit_code == 0
+    assert roles("zoe") == {"help_desk"}
+    assert browser.get("/admin").location.startswith("/login")
+    with transaction() as session:
+        entry = session.scalars(select(AuditEntry).order_by(AuditEntry.id.desc())).first()
+    assert entry
+    assert (entry.action, entry.after) == (
+        "account.roles",
+        {"roles": ["help_desk"], "departments": []},
+    )
+
+
+def test_a_scheduler_has_departments() -> None:
+    a_department("CSC")
+    assert "There is no department HIS" in refused("sam", "--name", "Sam", "--schedules", "HIS")
+    assert account("sam", "--name", "Sam", "--schedules", "CSC").exit_code == 0
+    assert roles("sam") == {"scheduler"}
+    assert account("sam", "--end-role", "scheduler").exit_code == 0
+    assert roles("sam") == {"applicant"}
+
+
+def test_a_role_that_is_not_there_can_not_be_ended() -> None:
+    an_account("zoe")
+    assert "has no role auditor" in refused("zoe", "--end-role", "auditor")
+    assert "There is no account 'eve'" in refused("eve", "--end-role", "auditor")
+    assert account("zoe", "--end-role", "auditor", "--admin").exit_code == 2
+    assert account("zoe", "--role", "admin").exit_code == 2
+
+
 def test_what_was_done_is_kept() -> None:
     an_account("zoe")
     account("zoe", "--admin")

@@ -73,6 +73,7 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "remedy": "retry",
         "draft": 1,
         "secret": feeds.secret(feed),
+        "account_id": cast.ada.account_id,
         "instructor_id": cast.iris.id,
         "student_id": cast.ada.id,
         "hold_id": story["hold_id"][0],

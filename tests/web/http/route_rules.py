@@ -10,8 +10,32 @@ from portal.catalog.deletion import KINDS as CATALOG_KINDS
 from portal.catalog.terms import STATE_CHANGES
 from portal.core.flags import NAMES
 from portal.core.queue import QUEUES
+from portal.people.roles import ROLES, STAFF_ROLES, Right
+from tests.cast import a_department, an_account
 
-PEOPLE = ("nobody", "ada", "ben", "iris", "otto", "max")
+PEOPLE = {
+    "nobody": "",
+    "ada": "student",
+    "ben": "student",
+    "iris": "instructor",
+    "otto": "instructor",
+    "max": "admin",
+    "audrey": "auditor",
+    "helen": "help_desk",
+    "sam": "scheduler",
+}
+
+
+def a_staff() -> list[str]:
+    """Create an account for each role that admins give; return their usernames.
+
+    The scheduler is of the department that all courses of the tests belong to.
+    """
+    given = {name: role for name, role in PEOPLE.items() if role in STAFF_ROLES}
+    for name, role in given.items():
+        an_account(name, staff_roles=[role])
+    an_account("sam", schedules_for=[a_department().id])
+    return [*given, "sam"]
 
 
 class Rule(NamedTuple):
@@ -19,11 +43,30 @@ class Rule(NamedTuple):
 
     `in`: whatever is there. `login`: the login page, or 401. `no`: 403. `none`: 404.
     `own`: in, to see what is theirs and nothing of hers. `-`: not asked here.
+    Those beyond the end of `gets` get `found` if their role has one of the rights, else `missing`.
+    Without rights, they get what the last one does.
     """
 
     gets: str
     query: str = ""
     body: dict[str, str] | None = None
+    rights: tuple[Right, ...] = ()
+    found: str = "in"
+    missing: str = "no"
+
+    def of(self, person: str) -> str:
+        """The response for one person."""
+        responses, number = self.gets.split(), list(PEOPLE).index(person)
+        if number < len(responses):
+            return responses[number]
+        if not self.rights:
+            return responses[-1]
+        return self.found if ROLES[PEOPLE[person]].rights & set(self.rights) else self.missing
+
+
+def needs(*rights: Right, found: str = "in") -> Rule:
+    """The rule of a page for admins: those whose roles have one of the rights are in."""
+    return Rule("login", rights=rights, found=found)
 
 
 ID = "<int(min=1, max=2147483647):{}_id>"
@@ -48,6 +91,9 @@ STATUS_CHANGE = (
     "<any(publish,confirm,reopen,cancel,delete,undelete):change>"
 )
 
+SECTIONS = (Right.SEE_SECTIONS, Right.SCHEDULE)
+SECTION_CHANGES = (Right.CHANGE_SECTIONS, Right.SCHEDULE)
+
 ANYONE = Rule("in in in in in in")
 NOTHING = Rule("none none none none none none")
 ASKED_ELSEWHERE = Rule("- - - - - -")
@@ -56,13 +102,13 @@ STUDENT = Rule("login in in no no no")
 OWN = Rule("login in own no no no")
 MEMBER = Rule("login in own own own own")
 HERS = Rule("login in none none none none")
-RECORDS = Rule("login in none in none in")  # her instructor sees what is of their own classes
-TEACHES = Rule("login no no in no in")
+RECORDS = Rule(
+    "login in none in none", rights=(Right.SEE_STUDENTS,), missing="none"
+)  # her instructor sees what is of their own classes
+TEACHES = Rule("login no no in no", rights=(Right.SEE_ROSTERS, Right.SCHEDULE))
 ASKS = Rule("login no no in no no")  # of their own classes
-ADMIN = Rule("login no no no no in")
 # What waits for the registrar; tests/applications/test_department_deciders.py has the others.
 NOT_THEIRS = Rule("login no no none no no")
-NOT_YET = Rule("login no no no no none")
 
 SERVICE = Rule("login no no no no no")  # programs alone: tests/web/api/test_admin_*.py
 
@@ -126,8 +172,9 @@ RULES = {
     "POST /inbox/read": SIGNED_IN,
     "GET /inbox/settings": MEMBER,
     "POST /inbox/settings": SIGNED_IN,
-    "GET /receipts/<code>": Rule("login in none no no in"),  # an admin is led to the registrar's
-    "GET /terms/<int:term_id>": Rule("login in own no no in"),  # an admin is led to the sections
+    # Staff are led to the pages for admins.
+    "GET /receipts/<code>": Rule("login in none no no", rights=(Right.SEE_RECEIPTS,)),
+    "GET /terms/<int:term_id>": Rule("login in own no no", rights=SECTIONS),
     "GET /terms/<int:term_id>/stage": OWN,
     "GET /terms/<int:term_id>/mine": OWN,
     "GET /terms/<int:term_id>/history": OWN,
@@ -180,7 +227,7 @@ RULES = {
     "GET /teaching/sections/<int:section_id>/roster": TEACHES,
     "GET /teaching/sections/<int:section_id>/roster.csv": TEACHES,
     "GET /teaching/sections/<int:section_id>/emails": TEACHES,
-    "GET /admin": ADMIN,
+    "GET /admin": needs(Right.SEE_TERMS),
     "GET /teaching/sections/<int:section_id>/requests/seats": ASKS,
     "POST /teaching/sections/<int:section_id>/requests/seats": ASKS,
     "GET /teaching/sections/<int:section_id>/requests/override": ASKS,
@@ -193,160 +240,185 @@ RULES = {
     "POST /teaching/applications/<int:application_id>": Rule("login no no own no no"),  # the queue
     "GET /teaching/applications/<int:application_id>/documents/<int:document_id>": NOT_THEIRS,
     f"GET {PAGE.replace('admin', 'teaching')}": NOT_THEIRS,
-    "GET /admin/applications": ADMIN,
-    "GET /admin/applications/all.csv": ADMIN,
-    "GET /admin/applications/<int:application_id>": ADMIN,
-    "GET /admin/applications/<int:application_id>/documents/<int:document_id>": ADMIN,
-    "POST /admin/applications/<int:application_id>/documents/check": ADMIN,
-    f"GET {PAGE}": ADMIN,
-    "GET /admin/applications/<int:application_id>/refund": ADMIN,
-    "POST /admin/applications/<int:application_id>/refund": ADMIN,
-    "GET /admin/applications/retention": ADMIN,
-    "POST /admin/applications/retention": ADMIN,
-    f"GET {RETRY}": ADMIN,
-    f"POST {RETRY}": ADMIN,
-    "POST /admin/applications/<int:application_id>": ADMIN._replace(
+    "GET /admin/applications": needs(Right.SEE_APPLICATIONS),
+    "GET /admin/applications/all.csv": needs(Right.SEE_APPLICATIONS),
+    "GET /admin/applications/<int:application_id>": needs(Right.SEE_APPLICATIONS),
+    "GET /admin/applications/<int:application_id>/documents/<int:document_id>": needs(
+        Right.SEE_APPLICATIONS
+    ),
+    "POST /admin/applications/<int:application_id>/documents/check": needs(Right.DECIDE),
+    f"GET {PAGE}": needs(Right.SEE_APPLICATIONS),
+    "GET /admin/applications/<int:application_id>/refund": needs(Right.DECIDE),
+    "POST /admin/applications/<int:application_id>/refund": needs(Right.DECIDE),
+    "GET /admin/applications/retention": needs(Right.DECIDE),
+    "POST /admin/applications/retention": needs(Right.DECIDE),
+    f"GET {RETRY}": needs(Right.OPERATE),
+    f"POST {RETRY}": needs(Right.OPERATE),
+    "POST /admin/applications/<int:application_id>": needs(Right.DECIDE)._replace(
         body={"decision": "decline", "note": "No.", "version": "1"}
     ),
-    "GET /admin/audit": ADMIN,
-    "GET /admin/audit/<int:entry_id>": ADMIN,
-    "GET /admin/audit.csv": ADMIN,
-    "GET /admin/instructors": ADMIN,
-    "GET /admin/instructors/<int:instructor_id>": ADMIN,
-    "GET /admin/instructors/<int:instructor_id>/link": ADMIN._replace(query="?account=iris"),
-    "POST /admin/instructors/<int:instructor_id>/link": ADMIN,
-    "GET /admin/instructors/<int:instructor_id>/unlink": ADMIN,
-    "POST /admin/instructors/<int:instructor_id>/unlink": ADMIN,
-    "GET /admin/instructors/<int:instructor_id>/decider": ADMIN,
-    "POST /admin/instructors/<int:instructor_id>/decider": ADMIN,
-    "GET /admin/requests": ADMIN,
-    "GET /admin/requests/<int:instructor_request_id>": ADMIN,
-    "POST /admin/requests/<int:instructor_request_id>": ADMIN,
-    "GET /admin/imports": ADMIN,
-    "POST /admin/imports": ADMIN,
-    "GET /admin/imports/<int:import_id>": ADMIN,
-    "GET /admin/imports/<int:import_id>/progress": ADMIN,
-    "GET /admin/imports/<int:import_id>/report.csv": ADMIN,
+    "GET /admin/audit": needs(Right.SEE_AUDIT_TRAIL),
+    "GET /admin/audit/<int:entry_id>": needs(Right.SEE_AUDIT_TRAIL),
+    "GET /admin/audit.csv": needs(Right.SEE_AUDIT_TRAIL),
+    "GET /admin/instructors": needs(Right.SEE_INSTRUCTORS),
+    "GET /admin/instructors/<int:instructor_id>": needs(Right.SEE_INSTRUCTORS),
+    "GET /admin/instructors/<int:instructor_id>/link": needs(Right.CHANGE_INSTRUCTORS)._replace(
+        query="?account=iris"
+    ),
+    "POST /admin/instructors/<int:instructor_id>/link": needs(Right.CHANGE_INSTRUCTORS),
+    "GET /admin/instructors/<int:instructor_id>/unlink": needs(Right.CHANGE_INSTRUCTORS),
+    "POST /admin/instructors/<int:instructor_id>/unlink": needs(Right.CHANGE_INSTRUCTORS),
+    "GET /admin/instructors/<int:instructor_id>/decider": needs(Right.CHANGE_INSTRUCTORS),
+    "POST /admin/instructors/<int:instructor_id>/decider": needs(Right.CHANGE_INSTRUCTORS),
+    "GET /admin/staff": needs(Right.SEE_STAFF),
+    "GET /admin/staff/<int:account_id>": needs(Right.GIVE_ROLES),
+    "POST /admin/staff/<int:account_id>": needs(Right.GIVE_ROLES),
+    "GET /admin/requests": needs(Right.SEE_REQUESTS),
+    "GET /admin/requests/<int:instructor_request_id>": needs(Right.SEE_REQUESTS),
+    "POST /admin/requests/<int:instructor_request_id>": needs(Right.DECIDE),
+    "GET /admin/imports": needs(Right.SEE_IMPORTS),
+    "POST /admin/imports": needs(Right.EXCHANGE_DATA),
+    "GET /admin/imports/<int:import_id>": needs(Right.SEE_IMPORTS),
+    "GET /admin/imports/<int:import_id>/progress": needs(Right.SEE_IMPORTS),
+    "GET /admin/imports/<int:import_id>/report.csv": needs(Right.SEE_IMPORTS),
     "POST /admin/imports/<int:import_id>"
-    "/<any(apply,rest,past,overwrite,discard,again,enroll,resume):step>": ADMIN,
-    "GET /admin/imports/<int:import_id>/columns": ADMIN,
-    "POST /admin/imports/<int:import_id>/columns": ADMIN,
-    "GET /admin/imports/columns/<int:mapping_id>/delete": ADMIN,
-    "POST /admin/imports/columns/<int:mapping_id>/delete": ADMIN,
-    "GET /admin/imports/<int:import_id>/end": ADMIN,
-    "POST /admin/imports/<int:import_id>/end": ADMIN,
-    "POST /admin/exports": ADMIN,
-    "GET /admin/exports/<int:export_id>": ADMIN,
-    "GET /admin/exports/<int:export_id>/oneroster.zip": ADMIN,
-    "GET /admin/terms/<int:term_id>/rosters.csv": ADMIN,
-    "GET /admin/terms/<int:term_id>/semester.<any(zip,xlsx):suffix>": ADMIN,
-    "GET /admin/terms/<int:term_id>/sections/<int:section_id>/roster.csv": ADMIN,
-    "GET /admin/now": ADMIN,
-    "GET /admin/sections": ADMIN,
-    "GET /admin/receipts": ADMIN,
-    "GET /admin/receipts/<code>": ADMIN,
-    "GET /admin/students/<int:student_id>/privacy": ADMIN,
-    "POST /admin/students/<int:student_id>/privacy": ADMIN._replace(
+    "/<any(apply,rest,past,overwrite,discard,again,enroll,resume):step>": needs(
+        Right.EXCHANGE_DATA
+    ),
+    "GET /admin/imports/<int:import_id>/columns": needs(Right.EXCHANGE_DATA),
+    "POST /admin/imports/<int:import_id>/columns": needs(Right.EXCHANGE_DATA),
+    "GET /admin/imports/columns/<int:mapping_id>/delete": needs(Right.EXCHANGE_DATA),
+    "POST /admin/imports/columns/<int:mapping_id>/delete": needs(Right.EXCHANGE_DATA),
+    "GET /admin/imports/<int:import_id>/end": needs(Right.EXCHANGE_DATA),
+    "POST /admin/imports/<int:import_id>/end": needs(Right.EXCHANGE_DATA),
+    "POST /admin/exports": needs(Right.EXCHANGE_DATA),
+    "GET /admin/exports/<int:export_id>": needs(Right.EXCHANGE_DATA),
+    "GET /admin/exports/<int:export_id>/oneroster.zip": needs(Right.EXCHANGE_DATA),
+    "GET /admin/terms/<int:term_id>/rosters.csv": needs(Right.SEE_EXPORTS),
+    "GET /admin/terms/<int:term_id>/semester.<any(zip,xlsx):suffix>": needs(Right.SEE_EXPORTS),
+    "GET /admin/terms/<int:term_id>/sections/<int:section_id>/roster.csv": needs(
+        Right.SEE_ROSTERS, Right.SCHEDULE
+    ),
+    "GET /admin/now": needs(Right.SEE_TERMS),
+    "GET /admin/sections": needs(*SECTIONS),
+    "GET /admin/receipts": needs(Right.SEE_RECEIPTS),
+    "GET /admin/receipts/<code>": needs(Right.SEE_RECEIPTS),
+    "GET /admin/students/<int:student_id>/privacy": needs(Right.CHANGE_STUDENTS),
+    "POST /admin/students/<int:student_id>/privacy": needs(Right.CHANGE_STUDENTS)._replace(
         body={"private": "yes", "reason": "asked for it"}
     ),
-    "GET /admin/terms/<int:term_id>/sections": ADMIN,
-    "GET /admin/terms/<int:term_id>/sections/new": ADMIN,
-    "POST /admin/terms/<int:term_id>/sections/new": ADMIN,
-    "GET /admin/terms/<int:term_id>/sections/deleted": ADMIN,
-    "GET /admin/terms/<int:term_id>/sections/<int:section_id>": ADMIN,
-    "GET /admin/terms/<int:term_id>/sections/<int:section_id>/edit": ADMIN,
-    "POST /admin/terms/<int:term_id>/sections/<int:section_id>/edit": ADMIN,
-    "GET /admin/terms/<int:term_id>/sections/<int:section_id>/share": ADMIN,
-    "POST /admin/terms/<int:term_id>/sections/<int:section_id>/share": ADMIN,
-    f"GET {STATUS_CHANGE}": ADMIN,
-    f"POST {STATUS_CHANGE}": ADMIN,
-    "GET /admin/terms/<int:term_id>/sections/<int:section_id>/results": ADMIN,
-    "GET /admin/terms/<int:term_id>/adjust": ADMIN,
-    "POST /admin/terms/<int:term_id>/adjust": ADMIN,
-    "GET /admin/search": ADMIN,
-    "GET /admin/terms/<int:term_id>/sections/several": ADMIN,
-    "POST /admin/terms/<int:term_id>/sections/several": ADMIN,
-    "GET /admin/terms/<int:term_id>/rooms": ADMIN,
-    "GET /admin/terms/<int:term_id>/rooms/<int:room_id>": ADMIN,
-    "GET /admin/terms/<int:term_id>/rooms/<int:room_id>/seats": ADMIN,
-    "POST /admin/terms/<int:term_id>/rooms/<int:room_id>/seats": ADMIN,
-    "GET /admin/terms/<int:term_id>/underfilled": ADMIN,
-    "POST /admin/terms/<int:term_id>/underfilled": ADMIN,
-    "GET /admin/students": ADMIN,
-    "GET /admin/students/<int:student_id>": ADMIN,
-    "GET /admin/students/<int:student_id>/completed": ADMIN,
-    "POST /admin/students/<int:student_id>/completed": ADMIN,
-    "GET /admin/students/<int:student_id>/holds/new": ADMIN,
-    "POST /admin/students/<int:student_id>/holds/new": ADMIN,
-    "GET /admin/students/<int:student_id>/holds/<int:hold_id>/lift": ADMIN,
-    "POST /admin/students/<int:student_id>/holds/<int:hold_id>/lift": ADMIN,
-    "GET /admin/students/<int:student_id>/overrides/new": ADMIN,
-    "POST /admin/students/<int:student_id>/overrides/new": ADMIN,
-    "GET /admin/students/<int:student_id>/overrides/<int:override_id>/revoke": ADMIN,
-    "POST /admin/students/<int:student_id>/overrides/<int:override_id>/revoke": ADMIN,
-    "GET /admin/terms/<int:term_id>/windows/new": ADMIN,
-    "POST /admin/terms/<int:term_id>/windows": ADMIN,
-    "GET /admin/terms/<int:term_id>/windows/drafts/<int:draft>": ADMIN,
-    "POST /admin/terms/<int:term_id>/windows/drafts/<int:draft>": ADMIN,
+    "GET /admin/terms/<int:term_id>/sections": needs(*SECTIONS),
+    "GET /admin/terms/<int:term_id>/sections/new": needs(*SECTION_CHANGES),
+    "POST /admin/terms/<int:term_id>/sections/new": needs(*SECTION_CHANGES),
+    "GET /admin/terms/<int:term_id>/sections/deleted": needs(*SECTIONS),
+    "GET /admin/terms/<int:term_id>/sections/<int:section_id>": needs(*SECTIONS),
+    "GET /admin/terms/<int:term_id>/sections/<int:section_id>/edit": needs(*SECTION_CHANGES),
+    "POST /admin/terms/<int:term_id>/sections/<int:section_id>/edit": needs(*SECTION_CHANGES),
+    "GET /admin/terms/<int:term_id>/sections/<int:section_id>/share": needs(*SECTION_CHANGES),
+    "POST /admin/terms/<int:term_id>/sections/<int:section_id>/share": needs(*SECTION_CHANGES),
+    f"GET {STATUS_CHANGE}": needs(*SECTION_CHANGES),
+    f"POST {STATUS_CHANGE}": needs(*SECTION_CHANGES),
+    "GET /admin/terms/<int:term_id>/sections/<int:section_id>/results": needs(
+        Right.SEE_ROSTERS, Right.SCHEDULE
+    ),
+    "GET /admin/terms/<int:term_id>/adjust": needs(Right.ADJUST),
+    "POST /admin/terms/<int:term_id>/adjust": needs(Right.ADJUST),
+    "GET /admin/search": needs(Right.SEE_STUDENTS),
+    "GET /admin/terms/<int:term_id>/sections/several": needs(Right.CHANGE_SECTIONS),
+    "POST /admin/terms/<int:term_id>/sections/several": needs(Right.CHANGE_SECTIONS),
+    "GET /admin/terms/<int:term_id>/rooms": needs(*SECTIONS),
+    "GET /admin/terms/<int:term_id>/rooms/<int:room_id>": needs(*SECTIONS),
+    "GET /admin/terms/<int:term_id>/rooms/<int:room_id>/seats": needs(Right.CHANGE_SECTIONS),
+    "POST /admin/terms/<int:term_id>/rooms/<int:room_id>/seats": needs(Right.CHANGE_SECTIONS),
+    "GET /admin/terms/<int:term_id>/underfilled": needs(*SECTIONS),
+    "POST /admin/terms/<int:term_id>/underfilled": needs(*SECTION_CHANGES),
+    "GET /admin/students": needs(Right.SEE_STUDENTS),
+    "GET /admin/students/<int:student_id>": needs(Right.SEE_STUDENTS),
+    "GET /admin/students/<int:student_id>/completed": needs(Right.CHANGE_STUDENTS),
+    "POST /admin/students/<int:student_id>/completed": needs(Right.CHANGE_STUDENTS),
+    "GET /admin/students/<int:student_id>/holds/new": needs(Right.CHANGE_HOLDS),
+    "POST /admin/students/<int:student_id>/holds/new": needs(Right.CHANGE_HOLDS),
+    "GET /admin/students/<int:student_id>/holds/<int:hold_id>/lift": needs(Right.CHANGE_HOLDS),
+    "POST /admin/students/<int:student_id>/holds/<int:hold_id>/lift": needs(Right.CHANGE_HOLDS),
+    "GET /admin/students/<int:student_id>/overrides/new": needs(Right.GRANT_PERMISSIONS),
+    "POST /admin/students/<int:student_id>/overrides/new": needs(Right.GRANT_PERMISSIONS),
+    "GET /admin/students/<int:student_id>/overrides/<int:override_id>/revoke": needs(
+        Right.GRANT_PERMISSIONS
+    ),
+    "POST /admin/students/<int:student_id>/overrides/<int:override_id>/revoke": needs(
+        Right.GRANT_PERMISSIONS
+    ),
+    "GET /admin/terms/<int:term_id>/windows/new": needs(Right.CHANGE_WINDOWS),
+    "POST /admin/terms/<int:term_id>/windows": needs(Right.CHANGE_WINDOWS),
+    "GET /admin/terms/<int:term_id>/windows/drafts/<int:draft>": needs(Right.CHANGE_WINDOWS),
+    "POST /admin/terms/<int:term_id>/windows/drafts/<int:draft>": needs(Right.CHANGE_WINDOWS),
     "GET /admin/terms/<int:term_id>/windows/<int:window_id>/"
-    "<any(move,cancel,extend,close):action>": ADMIN,
+    "<any(move,cancel,extend,close):action>": needs(Right.CHANGE_WINDOWS),
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/"
-    "<any(move,cancel,extend,close):action>": ADMIN,
-    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/room": ADMIN,
-    "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room": ADMIN,
-    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/room/figures": ADMIN,
-    **dict.fromkeys(ROOM_STUDENTS, ADMIN),
+    "<any(move,cancel,extend,close):action>": needs(Right.CHANGE_WINDOWS),
+    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/room": needs(Right.SEE_TERMS),
+    "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room": needs(Right.CHANGE_WINDOWS),
+    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/room/figures": needs(Right.SEE_TERMS),
+    **dict.fromkeys(ROOM_STUDENTS, needs(Right.CHANGE_WINDOWS)),
     "GET /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
-    "<any(pause,resume,off,on):control>": ADMIN,
+    "<any(pause,resume,off,on):control>": needs(Right.CHANGE_WINDOWS),
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
-    "<any(pause,resume,off,on):control>": ADMIN,
-    "GET /admin/webhooks": ADMIN,
-    "POST /admin/webhooks": ADMIN,
-    "GET /admin/service-tokens": ADMIN,
-    "POST /admin/service-tokens": ADMIN,
-    "GET /admin/service-tokens/<int:token>/revoke": NOT_YET,
-    "POST /admin/service-tokens/<int:token>/revoke": NOT_YET,
+    "<any(pause,resume,off,on):control>": needs(Right.CHANGE_WINDOWS),
+    "GET /admin/webhooks": needs(Right.SEE_WEBHOOKS),
+    "POST /admin/webhooks": needs(Right.CHANGE_WEBHOOKS),
+    "GET /admin/service-tokens": needs(Right.SEE_SERVICE_TOKENS),
+    "POST /admin/service-tokens": needs(Right.CHANGE_SERVICE_TOKENS),
+    "GET /admin/service-tokens/<int:token>/revoke": needs(
+        Right.CHANGE_SERVICE_TOKENS, found="none"
+    ),
+    "POST /admin/service-tokens/<int:token>/revoke": needs(
+        Right.CHANGE_SERVICE_TOKENS, found="none"
+    ),
     "GET /.well-known/jwks.json": ANYONE,
-    f"GET {WEBHOOK}": ADMIN,
-    f"GET {WEBHOOK}/edit": ADMIN,
-    f"POST {WEBHOOK}/edit": ADMIN,
-    f"POST {WEBHOOK}/test": ADMIN,
-    f"GET {WEBHOOK}/{SWITCH}": ADMIN,
-    f"POST {WEBHOOK}/{SWITCH}": ADMIN,
-    f"GET {WEBHOOK}/{DELIVERY}": ADMIN,
-    f"POST {WEBHOOK}/{DELIVERY}": ADMIN,
-    "GET /admin/operations": ADMIN,
-    f"GET {FLAG}": ADMIN,
-    f"POST {FLAG}": ADMIN,
-    f"GET {QUEUE}": ADMIN,
-    f"POST {QUEUE}": ADMIN,
-    "GET /admin/operations/lag": ADMIN,
-    f"GET {CATALOG}": ADMIN,
-    f"GET {CATALOG_CHANGE}": ADMIN,
-    f"POST {CATALOG_CHANGE}": ADMIN,
-    f"GET {DEAD_LETTER}": ADMIN,
-    f"POST {DEAD_LETTER}": ADMIN,
-    f"GET {MAIL}": ADMIN,
-    f"POST {MAIL}": ADMIN,
-    "GET /admin/operations/audits/<int:term_id>": ADMIN,
-    "POST /admin/operations/audits/<int:term_id>": ADMIN,
-    "GET /admin/operations/audits/<int:term_id>/run": ADMIN,
-    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/report": ADMIN,
+    f"GET {WEBHOOK}": needs(Right.SEE_WEBHOOKS),
+    f"GET {WEBHOOK}/edit": needs(Right.CHANGE_WEBHOOKS),
+    f"POST {WEBHOOK}/edit": needs(Right.CHANGE_WEBHOOKS),
+    f"POST {WEBHOOK}/test": needs(Right.CHANGE_WEBHOOKS),
+    f"GET {WEBHOOK}/{SWITCH}": needs(Right.CHANGE_WEBHOOKS),
+    f"POST {WEBHOOK}/{SWITCH}": needs(Right.CHANGE_WEBHOOKS),
+    f"GET {WEBHOOK}/{DELIVERY}": needs(Right.CHANGE_WEBHOOKS),
+    f"POST {WEBHOOK}/{DELIVERY}": needs(Right.CHANGE_WEBHOOKS),
+    "GET /admin/operations": needs(Right.SEE_OPERATIONS),
+    f"GET {FLAG}": needs(Right.OPERATE),
+    f"POST {FLAG}": needs(Right.OPERATE),
+    f"GET {QUEUE}": needs(Right.OPERATE),
+    f"POST {QUEUE}": needs(Right.OPERATE),
+    "GET /admin/operations/lag": needs(Right.SEE_OPERATIONS),
+    f"GET {CATALOG}": needs(Right.SEE_SECTIONS),
+    f"GET {CATALOG_CHANGE}": needs(Right.CHANGE_SECTIONS),
+    f"POST {CATALOG_CHANGE}": needs(Right.CHANGE_SECTIONS),
+    f"GET {DEAD_LETTER}": needs(Right.OPERATE),
+    f"POST {DEAD_LETTER}": needs(Right.OPERATE),
+    f"GET {MAIL}": needs(Right.OPERATE),
+    f"POST {MAIL}": needs(Right.OPERATE),
+    "GET /admin/operations/audits/<int:term_id>": needs(Right.SEE_OPERATIONS),
+    "POST /admin/operations/audits/<int:term_id>": needs(Right.OPERATE),
+    "GET /admin/operations/audits/<int:term_id>/run": needs(Right.SEE_OPERATIONS),
+    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/report": needs(Right.SEE_REPORTS),
     # The story's window is open, so it has no file yet: tests/web/admin/windows/test_reports.py
-    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/report.csv": NOT_YET,
-    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/fairness": ADMIN,
-    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/fairness.csv": NOT_YET,
-    "GET /admin/terms/new": ADMIN,
-    "POST /admin/terms/new": ADMIN,
-    "GET /admin/terms/<int:term_id>": ADMIN,
-    "GET /admin/terms/<int:term_id>/edit": ADMIN,
-    "POST /admin/terms/<int:term_id>/edit": ADMIN,
-    f"GET {TERM_STATE}": ADMIN,
-    f"POST {TERM_STATE}": ADMIN,
-    "GET /admin/terms/<int:term_id>/windows/copy": ADMIN,
-    "POST /admin/terms/<int:term_id>/windows/copy": ADMIN,
-    "GET /admin/terms/<int:term_id>/rules": ADMIN,
-    "POST /admin/terms/<int:term_id>/rules": ADMIN,
+    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/report.csv": needs(
+        Right.SEE_REPORTS, found="none"
+    ),
+    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/fairness": needs(Right.SEE_REPORTS),
+    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/fairness.csv": needs(
+        Right.SEE_REPORTS, found="none"
+    ),
+    "GET /admin/terms/new": needs(Right.CHANGE_TERMS),
+    "POST /admin/terms/new": needs(Right.CHANGE_TERMS),
+    "GET /admin/terms/<int:term_id>": needs(Right.SEE_TERMS),
+    "GET /admin/terms/<int:term_id>/edit": needs(Right.CHANGE_TERMS),
+    "POST /admin/terms/<int:term_id>/edit": needs(Right.CHANGE_TERMS),
+    f"GET {TERM_STATE}": needs(Right.CHANGE_TERMS),
+    f"POST {TERM_STATE}": needs(Right.CHANGE_TERMS),
+    "GET /admin/terms/<int:term_id>/windows/copy": needs(Right.CHANGE_WINDOWS),
+    "POST /admin/terms/<int:term_id>/windows/copy": needs(Right.CHANGE_WINDOWS),
+    "GET /admin/terms/<int:term_id>/rules": needs(Right.CHANGE_TERMS),
+    "POST /admin/terms/<int:term_id>/rules": needs(Right.CHANGE_TERMS),
     "GET /account": MEMBER,
     "POST /account/privacy": STUDENT._replace(body={"private": "yes"}),
     "GET /account/password": SIGNED_IN,
@@ -386,9 +458,9 @@ RULES = {
     "GET /api/v1/me": MEMBER,
     "GET /api/v1/openapi.json": ANYONE,
     "GET /api/v1/captcha": SIGNED_IN,
-    "GET /api/v1/metrics/lag": ADMIN,
-    "GET /api/v1/metrics/lag/stages": ADMIN,
-    "GET /api/v1/projections/health": ADMIN,
+    "GET /api/v1/metrics/lag": needs(Right.SEE_OPERATIONS),
+    "GET /api/v1/metrics/lag/stages": needs(Right.SEE_OPERATIONS),
+    "GET /api/v1/projections/health": needs(Right.SEE_OPERATIONS),
     "GET /api/v1/semesters": SIGNED_IN,
     "GET /api/v1/windows": MEMBER._replace(query="?semester_id={term_id}"),
     "GET /api/v1/sections/available": SIGNED_IN,

@@ -1,0 +1,148 @@
+"""Roles and their rights: the table from which routes, menus, buttons and tests follow.
+
+A view demands a right, never a role. `see_…` opens pages and files and changes nothing, so a
+program can tell what an auditor may read; any other right changes something.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from portal.core.i18n import _l
+
+
+class Right(StrEnum):
+    """What somebody may do."""
+
+    REGISTER = "register"
+    APPLY = "apply"
+    TEACH = "teach"
+    CALL_ADMIN_API = "call_admin_api"
+    SCHEDULE = "schedule"
+
+    SEE_TERMS = "see_terms"
+    SEE_REPORTS = "see_reports"
+    SEE_SECTIONS = "see_sections"
+    SEE_ROSTERS = "see_rosters"
+    SEE_STUDENTS = "see_students"
+    SEE_INSTRUCTORS = "see_instructors"
+    SEE_STAFF = "see_staff"
+    SEE_REQUESTS = "see_requests"
+    SEE_APPLICATIONS = "see_applications"
+    SEE_RECEIPTS = "see_receipts"
+    SEE_AUDIT_TRAIL = "see_audit_trail"
+    SEE_IMPORTS = "see_imports"
+    SEE_EXPORTS = "see_exports"
+    SEE_OPERATIONS = "see_operations"
+    SEE_WEBHOOKS = "see_webhooks"
+    SEE_SERVICE_TOKENS = "see_service_tokens"
+
+    CHANGE_TERMS = "change_terms"
+    CHANGE_WINDOWS = "change_windows"
+    CHANGE_SECTIONS = "change_sections"
+    ADJUST = "adjust"
+    CHANGE_STUDENTS = "change_students"
+    CHANGE_HOLDS = "change_holds"
+    GRANT_PERMISSIONS = "grant_permissions"
+    CHANGE_INSTRUCTORS = "change_instructors"
+    GIVE_ROLES = "give_roles"
+    DECIDE = "decide"
+    EXCHANGE_DATA = "exchange_data"
+    OPERATE = "operate"
+    CHANGE_WEBHOOKS = "change_webhooks"
+    CHANGE_SERVICE_TOKENS = "change_service_tokens"
+
+
+# What each right allows, as part of the sentence “You may …”.
+WORDS = {
+    Right.REGISTER: _l("register for sections"),
+    Right.APPLY: _l("send applications"),
+    Right.TEACH: _l("see the rosters of your classes"),
+    Right.CALL_ADMIN_API: _l("call the admin API"),
+    Right.SCHEDULE: _l("see and change the sections of your departments, with their rosters"),
+    Right.SEE_TERMS: _l("see terms, windows and waiting rooms"),
+    Right.SEE_REPORTS: _l("see the reports of windows"),
+    Right.SEE_SECTIONS: _l("see all sections and the catalog"),
+    Right.SEE_ROSTERS: _l("see the rosters of all sections"),
+    Right.SEE_STUDENTS: _l("see students and their records"),
+    Right.SEE_INSTRUCTORS: _l("see instructors and their accounts"),
+    Right.SEE_STAFF: _l("see who has which role"),
+    Right.SEE_REQUESTS: _l("see the requests of instructors"),
+    Right.SEE_APPLICATIONS: _l("see applications and their documents"),
+    Right.SEE_RECEIPTS: _l("see receipts"),
+    Right.SEE_AUDIT_TRAIL: _l("see the audit trail"),
+    Right.SEE_IMPORTS: _l("see imports"),
+    Right.SEE_EXPORTS: _l("download all students and sections"),
+    Right.SEE_OPERATIONS: _l("see the state of the portal"),
+    Right.SEE_WEBHOOKS: _l("see webhooks"),
+    Right.SEE_SERVICE_TOKENS: _l("see service tokens"),
+    Right.CHANGE_TERMS: _l("change terms and their rules"),
+    Right.CHANGE_WINDOWS: _l("change windows and waiting rooms"),
+    Right.CHANGE_SECTIONS: _l("change sections and the catalog"),
+    Right.ADJUST: _l("add, drop and move students"),
+    Right.CHANGE_STUDENTS: _l("change the records of students"),
+    Right.CHANGE_HOLDS: _l("place and lift holds"),
+    Right.GRANT_PERMISSIONS: _l("grant and revoke permissions for sections"),
+    Right.CHANGE_INSTRUCTORS: _l("change the accounts of instructors"),
+    Right.GIVE_ROLES: _l("give and end roles"),
+    Right.DECIDE: _l("decide requests and applications"),
+    Right.EXCHANGE_DATA: _l("import and export data"),
+    Right.OPERATE: _l("operate the portal"),
+    Right.CHANGE_WEBHOOKS: _l("change webhooks"),
+    Right.CHANGE_SERVICE_TOKENS: _l("create and revoke service tokens"),
+}
+# Each only about their own.
+OWN = frozenset({Right.REGISTER, Right.APPLY, Right.TEACH, Right.CALL_ADMIN_API, Right.SCHEDULE})
+# What SCHEDULE allows for the sections of one's departments.
+DEPARTMENTAL = frozenset({Right.SEE_SECTIONS, Right.CHANGE_SECTIONS, Right.SEE_ROSTERS})
+
+
+SEES = frozenset(right for right in Right if right.startswith("see_"))
+
+
+@dataclass(frozen=True)
+class Role:
+    """What people call a role, and its rights."""
+
+    label: str
+    rights: frozenset[Right]
+    given: bool = False  # by an admin to an account, as a name in `staff_roles`
+
+
+ROLES = {
+    "student": Role(_l("Student"), frozenset({Right.REGISTER, Right.APPLY})),
+    "instructor": Role(_l("Instructor"), frozenset({Right.TEACH})),
+    "admin": Role(_l("Registrar’s office"), frozenset(Right) - OWN),
+    "auditor": Role(_l("Auditor"), SEES, given=True),
+    "help_desk": Role(
+        _l("Help desk"),
+        frozenset(
+            {
+                Right.SEE_TERMS,
+                Right.SEE_SECTIONS,
+                Right.SEE_ROSTERS,
+                Right.SEE_STUDENTS,
+                Right.SEE_INSTRUCTORS,
+                Right.SEE_REQUESTS,
+                Right.SEE_RECEIPTS,
+            }
+        ),
+        given=True,
+    ),
+    "scheduler": Role(_l("Department scheduler"), frozenset({Right.SEE_TERMS, Right.SCHEDULE})),
+    "applicant": Role(_l("Applicant"), frozenset({Right.APPLY})),
+    "service": Role(_l("Program"), frozenset({Right.CALL_ADMIN_API})),
+}
+
+STAFF_ROLES = tuple(name for name, role in ROLES.items() if role.given)
+
+
+@lru_cache
+def rights_of(roles: frozenset[str]) -> frozenset[Right]:
+    """Return the rights that these roles have together."""
+    return frozenset().union(*(ROLES[role].rights for role in roles))
+
+
+def is_staff(roles: frozenset[str]) -> bool:
+    """Return whether these roles open pages for admins."""
+    return bool(rights_of(roles) - OWN)

@@ -1,0 +1,128 @@
+"""Staff: accounts that are admins or have roles below that, and changes of these roles."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy.orm import Session
+
+from portal.catalog.models import Department
+from portal.core.audit_trail import add_audit_entry
+from portal.core.db import ChangedMeanwhile, transaction
+from portal.people import visitors
+from portal.people.models import Account
+from portal.people.roles import ROLES, STAFF_ROLES
+from portal.people.signals import sessions_ended
+
+PERSON = Account.deleted_at.is_(None), Account.is_service.is_(False)
+
+
+@dataclass(frozen=True)
+class Grant:
+    """The roles below admin of an account, and the ids of the departments that it schedules."""
+
+    roles: frozenset[str] = frozenset()
+    departments: frozenset[int] = frozenset()
+
+    def minus(self, other: "Grant") -> "Grant":
+        """Return what the other grant lacks."""
+        return Grant(self.roles - other.roles, self.departments - other.departments)
+
+
+NOTHING = Grant()
+
+
+@dataclass(frozen=True)
+class StaffMember:
+    """An account and its roles for staff."""
+
+    id: int
+    username: str
+    name: str
+    is_admin: bool
+    has: Grant
+
+    @property
+    def roles(self) -> list[str]:
+        """Return all of its roles for staff in their usual order."""
+        held = {"admin": self.is_admin, "scheduler": self.has.departments}
+        return [role for role in ROLES if held.get(role) or role in self.has.roles]
+
+
+def departments() -> dict[int, str]:
+    """Return the names of all departments by id, sorted."""
+    query = select(Department.id, Department.name).where(Department.deleted_at.is_(None))
+    with transaction() as session:
+        return {row.id: row.name for row in session.execute(query.order_by(Department.name))}
+
+
+def everyone() -> list[StaffMember]:
+    """Return all staff by name."""
+    given = func.cardinality(Account.staff_roles) + func.cardinality(Account.schedules_for)
+    return _find(or_(Account.is_admin, given > 0))
+
+
+def find(account_id: int) -> StaffMember | None:
+    """Return an account with its roles, also if it has none."""
+    return next(iter(_find(Account.id == account_id)), None)
+
+
+def find_by_name(username: str) -> StaffMember | None:
+    """Return the account with that username."""
+    return next(iter(_find(Account.username == username)), None)
+
+
+def change_roles(account_id: int, seen: Grant, wanted: Grant, *, by: int | None, why: str) -> None:
+    """Give an account other roles below admin; if it loses one, all its sessions end.
+
+    `seen` is what the admin saw. Raises ChangedMeanwhile if there are others now.
+    """
+    with transaction() as session:
+        query = select(Account).where(Account.id == account_id, *PERSON).with_for_update()
+        account = session.scalar(query)
+        if account is None or (before := _grant(account)) != seen:
+            raise ChangedMeanwhile
+        if before == wanted:
+            return
+        account.staff_roles = _in_order(wanted.roles)
+        account.schedules_for = sorted(wanted.departments)
+        if ends := before.minus(wanted) != NOTHING:
+            account.session_epoch, account.ended_sessions = account.session_epoch + 1, {}
+        add_audit_entry(
+            session,
+            "account.roles",
+            f"account:{account_id}",
+            by=by,
+            before=_audit_facts(session, before),
+            after=_audit_facts(session, wanted),
+            reason=why,
+        )
+    visitors.forget(account_id)
+    if ends:
+        sessions_ended.send(account_id)
+
+
+def _find(which: ColumnElement[bool]) -> list[StaffMember]:
+    query = select(Account).where(which, *PERSON).order_by(Account.name, Account.username)
+    with transaction() as session:
+        return [
+            StaffMember(each.id, each.username, each.name, each.is_admin, _grant(each))
+            for each in session.scalars(query)
+        ]
+
+
+def _grant(account: Account) -> Grant:
+    """Return what the account has, without roles that this version does not know."""
+    known = frozenset(_in_order(account.staff_roles))
+    return Grant(known, frozenset(account.schedules_for))
+
+
+def _audit_facts(session: Session, grant: Grant) -> dict[str, list[str]]:
+    codes = select(Department.code).where(Department.id.in_(grant.departments))
+    found = list(session.scalars(codes.order_by(Department.code)))
+    return {"roles": _in_order(grant.roles), "departments": found}
+
+
+def _in_order(roles: Collection[str]) -> list[str]:
+    """Return the roles that this version knows, in their usual order."""
+    return [role for role in STAFF_ROLES if role in roles]

@@ -1,0 +1,135 @@
+"""A scheduler sees and changes the sections of their departments, and no others."""
+
+from datetime import UTC, datetime
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from portal.catalog.models import Section, Term
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from portal.people import visitors
+from portal.people.models import Account
+from portal.people.roles import Right
+from portal.web.http.access import rule_of
+from tests import cast as builders
+from tests.cast import Cast
+from tests.web.http.all_routes import a_values, address, routes
+from tests.web.visitors import browser_of
+
+
+@pytest.fixture
+def own(term: Term) -> Section:
+    return builders.a_section(builders.a_course("CSC-1100"), term, number="01")
+
+
+@pytest.fixture
+def other(term: Term) -> Section:
+    history = builders.a_department("HIS")
+    course = builders.a_course("HIS-2000", department_id=history.id)
+    return builders.a_section(course, term, number="07")
+
+
+@pytest.fixture
+def sam(app: Flask, cast: Cast, own: Section, other: Section) -> FlaskClient:
+    assert cast, (own, other)
+    builders.an_account("sam", schedules_for=[builders.a_department().id])
+    return browser_of(app, "sam")
+
+
+def test_lists_have_only_own_sections(
+    app: Flask, sam: FlaskClient, term: Term, own: Section, other: Section
+) -> None:
+    listed = sam.get(f"/admin/terms/{term.id}/sections").text
+    assert f"/sections/{own.id}" in listed
+    assert f"/sections/{other.id}" not in listed
+    under = sam.get(f"/admin/terms/{term.id}/underfilled?fewer=99").text
+    assert f'value="{own.id}"' in under
+    assert f'value="{other.id}"' not in under
+    everyones = browser_of(app, "max").get(f"/admin/terms/{term.id}/sections").text
+    assert f"/sections/{other.id}" in everyones
+
+
+def test_new_section_is_only_for_own_courses(
+    sam: FlaskClient, term: Term, own: Section, other: Section
+) -> None:
+    new = f"/admin/terms/{term.id}/sections/new"
+    offered = sam.get(f"{new}?q=course").text
+    assert f"course={own.course_id}" in offered
+    assert f"course={other.course_id}" not in offered
+    assert sam.get(f"{new}?course={own.course_id}").status_code == 200
+    assert sam.get(f"{new}?course={other.course_id}").status_code == 403
+    assert sam.post(new, data={"course": other.course_id}).status_code == 403
+
+
+def test_own_section_is_changed_in_their_name(sam: FlaskClient, term: Term, own: Section) -> None:
+    change = f"/admin/terms/{term.id}/sections/{own.id}/confirm"
+    assert sam.get(change).status_code == 200
+    answer = sam.post(change, data={"version": own.version, "reason": "enough"})
+    assert answer.status_code == 303
+    with transaction() as session:
+        entry = session.scalars(select(AuditEntry).order_by(AuditEntry.id.desc())).first()
+        mine = session.scalars(select(Account.id).where(Account.username == "sam")).one()
+    assert entry
+    assert (entry.action, entry.account_id) == ("section.confirm", mine)
+
+
+def test_every_view_refuses_sections_of_other_departments(app: Flask, cast: Cast) -> None:
+    """Each route that a scheduler may use and that names a section, also one added later."""
+    values = a_values(app, cast)
+    builders.an_account("sam", schedules_for=[builders.a_department("HIS").id])
+    sam, asked = browser_of(app, "sam"), 0
+    for name, method, route in routes(app):
+        rule = rule_of(app.view_functions[route.endpoint])
+        if Right.SCHEDULE in rule and "section_id" in route.arguments:
+            asked += 1
+            assert sam.open(address(route, values), method=method).status_code == 403, name
+    assert asked > 10
+
+
+def test_several_sections_are_canceled_only_if_all_are_own(
+    sam: FlaskClient, term: Term, own: Section, other: Section
+) -> None:
+    form = {"section": [own.id, other.id], "confirmed": "yes", "reason": "too few"}
+    assert sam.post(f"/admin/terms/{term.id}/underfilled", data=form).status_code == 403
+    with transaction() as session:
+        assert session.get_one(Section, own.id).status == "OPEN"
+
+
+def test_seats_are_shared_only_among_own_sections(
+    sam: FlaskClient, term: Term, own: Section, other: Section
+) -> None:
+    share = f"/admin/terms/{term.id}/sections/{own.id}/share"
+    form = {"capacity": 9, "name": "Both", "section": [own.crn, other.crn], "pool": 0, "version": 0}
+    page = sam.post(share, data=form, follow_redirects=True).text
+    assert "HIS 2000-07 belongs to another department." in page
+    with transaction() as session:
+        assert session.get_one(Section, own.id).pool_id is None
+
+
+def test_deleted_sections_of_others_are_not_listed(
+    sam: FlaskClient, term: Term, other: Section
+) -> None:
+    with transaction() as session:
+        gone = session.get_one(Section, other.id)
+        gone.deleted_at = datetime.now(UTC)
+    assert "HIS" not in sam.get(f"/admin/terms/{term.id}/sections/deleted").text
+
+
+def test_right_ends_with_the_department(app: Flask, sam: FlaskClient, own: Section) -> None:
+    roster = f"/teaching/sections/{own.id}"
+    assert sam.get(roster).status_code == 200
+    account = visitors.read(Account.username == "sam")
+    assert account
+    form = {"seen_department": list(account.departments), "reason": "left"}
+    assert browser_of(app, "max").post(f"/admin/staff/{account.id}", data=form).status_code == 303
+    assert sam.get(roster).location.startswith("/login")
+    assert browser_of(app, "sam").get(roster).status_code == 403
+
+
+def test_scheduler_is_named_with_the_department(app: Flask, sam: FlaskClient) -> None:
+    assert sam
+    page = browser_of(app, "max").get("/admin/staff").text
+    assert "Department scheduler: Department of SCI" in page

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Any
 
-from portal.catalog.section_fields import NamedInstructor, SectionDetails
+from portal.catalog.section_fields import MOST_SEATS, NamedInstructor, SectionDetails
 from portal.core.form_fields import whole_number
 from portal.core.i18n import _l
 
-MOST_SEATS = 100_000
+LONGEST_ROOM = 80
 
 Values = Sequence[str]
 
@@ -45,7 +45,7 @@ def _seats(details: SectionDetails, values: Values, _known: object) -> SectionDe
 
 
 def _more_seats(details: SectionDetails, values: Values, _known: object) -> SectionDetails:
-    [text] = values
+    [text] = (each.removeprefix("+") for each in values)
     more = _count(text.removeprefix("-")) * (-1 if text.startswith("-") else 1)
     return replace(details, capacity=min(max(0, details.capacity + more), MOST_SEATS))
 
@@ -57,7 +57,8 @@ def _waitlist(details: SectionDetails, values: Values, _known: object) -> Sectio
 
 def _room(details: SectionDetails, values: Values, _known: object) -> SectionDetails:
     """One room for all meetings, or one for each."""
-    if len(values) not in {1, len(details.meetings)}:
+    fits = all(len(room) <= LONGEST_ROOM and room == " ".join(room.split()) for room in values)
+    if len(values) not in {1, len(details.meetings)} or not fits or "\0" in "".join(values):
         raise ValueError(values)
     pairs = zip(details.meetings, cycle(values), strict=False)
     return replace(details, meetings=tuple(replace(each, room=room) for each, room in pairs))

@@ -1,7 +1,7 @@
 """The rooms of a term: what meets in them, double bookings, and sections that are too large."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -16,7 +16,6 @@ from portal.catalog.views import MeetingView, SectionView
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import ChangedMeanwhile
 
-MOST_SEATS = 100_000
 MAX_WORDS = 8  # of a search
 
 Booking = tuple[SectionView, MeetingView]
@@ -37,7 +36,7 @@ class RoomUse:
         return [
             (one, other)
             for one, other in combinations(self.bookings, 2)
-            if meet(one[1], other[1]) and not same_class(one[0], other[0])
+            if meet(one[1], other[1]) and not _same_class(one[0], other[0])
         ]
 
     @cached_property
@@ -45,7 +44,7 @@ class RoomUse:
         """Return the sections that meet here, each once."""
         return list({section.id: section for section, _meeting in self.bookings}.values())
 
-    @property
+    @cached_property
     def too_large(self) -> list[SectionView]:
         """Return the sections with more seats than the room."""
         return [each for each in self.sections if too_large(each.capacity, self.seats)]
@@ -56,12 +55,17 @@ class RoomUse:
         return len(self.double_bookings) + len(self.too_large)
 
 
-def same_class(one: SectionView, other: SectionView) -> bool:
-    """Return whether they are one section, or one class under two course codes."""
-    shared = one.pool is not None and one.pool == other.pool
-    if one.id == other.id or shared:
-        return True
-    return other.course_code in one.cross_lists or one.course_code in other.cross_lists
+def is_one_class(
+    code: str, cross_lists: Sequence[str], pool: int | None, other: SectionView
+) -> bool:
+    """Return whether a section is one class with another, under two codes or with shared seats."""
+    shared = pool is not None and pool == other.pool
+    return shared or other.course_code in cross_lists or code in other.cross_lists
+
+
+def _same_class(one: SectionView, other: SectionView) -> bool:
+    mine = one.course_code, one.cross_lists, one.pool
+    return one.id == other.id or is_one_class(*mine, other)
 
 
 def too_large(capacity: int, seats: int | None) -> bool:

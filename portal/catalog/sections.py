@@ -333,7 +333,12 @@ def done_before(action: str, several: Sequence[SeenSection], by: int) -> bool:
 
 
 def named_instructors(session: Session) -> list[NamedInstructor]:
-    """Return everyone who may teach, sorted; namesakes with their department or their id."""
+    """Return everyone who may teach, sorted; namesakes with their department or their id.
+
+    They are read once in a transaction.
+    """
+    if known := session.info.get("instructors"):
+        return list(known)
     found = (
         select(Instructor.id, Instructor.name, Department.code)
         .outerjoin(Department, Department.id == Instructor.department_id)
@@ -346,10 +351,11 @@ def named_instructors(session: Session) -> list[NamedInstructor]:
         full = f"{row.name} ({row.code})" if row.code else row.name
         spellings.append((row.name, full, f"{full} #{row.id}"))
     counts = [Counter(alike) for alike in zip(*spellings, strict=True)]
-    return [
+    session.info["instructors"] = [
         NamedInstructor(row.id, next(name for n, name in enumerate(names) if counts[n][name] == 1))
         for row, names in zip(rows, spellings, strict=True)
     ]
+    return list(session.info["instructors"])
 
 
 def raise_catalog_version(session: Session, term_id: int) -> None:

@@ -20,21 +20,22 @@ from portal.ledger.function_library import translate_errors
 from portal.web.http.access import visitor
 
 KEPT = 24 * 60 * 60  # seconds since the admin's last one
-LAST = 10  # per account, so that one admin can't fill the ledger's memory
+LAST = 10  # per account and kind, so that one admin can't fill the ledger's memory
 LONGEST = 2_000_000  # bytes: enough for the longest list of students
 
 Form = MultiDict[str, str]
 
 
-def save(account: int, path: str, draft: int, form: Form) -> None:
+def save(account: int, path: str, draft: int, form: Form, kind: str = "drafts") -> None:
     """Store an admin's form of a page under a number, and replace an older one.
 
+    Each `kind` of forms is counted for itself.
     Raise RequestEntityTooLarge.
     """
     content = json.dumps(form.to_dict(flat=False)).encode()
     if len(content) > LONGEST:
         raise RequestEntityTooLarge
-    (order, forms), name = _keys(account), _name(path, draft)
+    (order, forms), name = _keys(account, kind), _name(path, draft)
     with translate_errors():
         sent = backend().redis.pipeline()
         sent.lrem(order, 0, name)
@@ -47,16 +48,16 @@ def save(account: int, path: str, draft: int, form: Form) -> None:
             backend().redis.hdel(forms, *gone)
 
 
-def load(account: int, path: str, draft: int) -> Form | None:
+def load(account: int, path: str, draft: int, kind: str = "drafts") -> Form | None:
     """Return the form that the admin stored under the number; None if it is gone."""
     with translate_errors():
-        found = backend().redis.hget(_keys(account)[1], _name(path, draft))
+        found = backend().redis.hget(_keys(account, kind)[1], _name(path, draft))
     return MultiDict(json.loads(found)) if found else None
 
 
-def _keys(account: int) -> tuple[str, str]:
+def _keys(account: int, kind: str) -> tuple[str, str]:
     """Return the keys of an account's list of forms, the newest first, and of the forms by name."""
-    return f"drafts:{{{account}}}:order", f"drafts:{{{account}}}:forms"
+    return f"{kind}:{{{account}}}:order", f"{kind}:{{{account}}}:forms"
 
 
 def _name(path: str, draft: int) -> str:

@@ -91,6 +91,7 @@ def test_a_kind_names_all_that_it_asks_for(app: Flask, program: Program, free: S
         "label": "Phone",
         "required": True,
         "several": False,
+        "max_length": 30,
         "choices": None,
     }
     assert [each["part"] for each in kind["documents"] if each["required"]] == ["transcript"]

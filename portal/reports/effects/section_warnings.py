@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from portal.catalog import cohort_names, linked_courses, requisites
 from portal.catalog.models import Course, Room, Subject
-from portal.catalog.rooms import too_large
+from portal.catalog.rooms import is_one_class, too_large
 from portal.catalog.seat_pools import SeatPool
 from portal.catalog.section_fields import SectionDetails
 from portal.catalog.term_catalog import TermCatalog
@@ -37,9 +37,14 @@ def of_section(
     others = [
         each for each in offered.sections if each.id != section_id and each.status != "CANCELED"
     ]
+    mine = offered.section(section_id)
+    pool = mine.pool if mine else None
+    others_classes = [
+        each for each in others if not is_one_class(course_code, details.cross_lists, pool, each)
+    ]
     conflicts = [
         *_own_conflicts(details),
-        *(warning for each in others for warning in _conflicts_with(course_code, details, each)),
+        *(warning for each in others_classes for warning in _conflicts_with(details, each)),
         *_impossible_corequisites(offered, section_id, details),
     ]
     return [
@@ -161,10 +166,8 @@ def _own_conflicts(details: SectionDetails) -> Iterator[str]:
             )
 
 
-def _conflicts_with(course_code: str, details: SectionDetails, other: SectionView) -> Iterator[str]:
-    """Yield rooms and teachers in two places, unless both are one class under two codes."""
-    if other.course_code in details.cross_lists or course_code in other.cross_lists:
-        return
+def _conflicts_with(details: SectionDetails, other: SectionView) -> Iterator[str]:
+    """Yield rooms and teachers in two places."""
     pairs = [(a, b) for a in details.meetings for b in other.meetings if meet(a, b)]
     if not pairs:
         return

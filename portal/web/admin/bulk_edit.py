@@ -3,17 +3,16 @@
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
-from flask import Blueprint, flash, redirect, render_template, request
+from flask import Blueprint, abort, flash, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
-from portal.catalog import sections
-from portal.catalog.bulk_changes import CHANGES, MOST_SEATS
-from portal.catalog.section_fields import NamedInstructor, SectionDetails
+from portal.catalog import formatting, sections
+from portal.catalog.bulk_changes import CHANGES
+from portal.catalog.section_fields import MOST_SEATS, NamedInstructor, SectionDetails
 from portal.catalog.sections import (
     Difference,
     NotPossible,
@@ -26,7 +25,6 @@ from portal.catalog.sections import (
 )
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.core.db import transaction
-from portal.core.form_fields import whole_number
 from portal.core.i18n import _, _l, _n
 from portal.people.roles import Right
 from portal.recorder import read_with_fallback
@@ -35,9 +33,9 @@ from portal.reports.effects import section_warnings
 from portal.reports.effects import sections as effects
 from portal.web import drafts
 from portal.web.admin import underfilled
-from portal.web.admin.sections import STATUS_PAGES, SectionQuery, apply_in_ledger
+from portal.web.admin.sections import SectionQuery, apply_in_ledger
 from portal.web.forms import Form, ReasonForm, SelectOneField, TextField
-from portal.web.http.access import requires, visitor
+from portal.web.http.access import demand, requires, visitor
 from portal.web.http.layout import go
 
 if TYPE_CHECKING:
@@ -46,7 +44,13 @@ if TYPE_CHECKING:
     Sent = MultiDict[str, str]
 
 MOST = 100  # sections in the list, and in one step
-STATUSES = ("publish", "confirm", "reopen", "cancel")
+STATUSES = {
+    "publish": _l("Publish"),
+    "confirm": _l("Confirm"),
+    "reopen": _l("Reopen"),
+    "cancel": _l("Cancel the sections"),
+}
+UNDO = "undo"  # the name of the forms that undo a change, apart from others
 UNDONE_BY = {"confirm": "reopen", "reopen": "confirm"}
 
 bp = Blueprint("bulk_edit", __name__, url_prefix="/terms/<int:term_id>/sections/several")
@@ -60,7 +64,7 @@ class BulkForm(Form):
         choices=lambda: {
             "": _l("Choose"),
             **{name: each.label for name, each in CHANGES.items() if each.uses},
-            **{name: STATUS_PAGES[name].title for name in STATUSES},
+            **STATUSES,
         },
         missing=_l("Choose what to change."),
     )
@@ -88,29 +92,28 @@ class BulkForm(Form):
 
     def values(self, known: Sequence[NamedInstructor]) -> list[str]:
         """Return the values of the change; add an error if they don't fit it."""
-        if not self.change.data:
+        name = self.change.data
+        if not name:
             self.refuse(_("Choose what to change."), "change")
-        uses = CHANGES[self.change.data].uses if self.change.data in CHANGES else ""
-        if uses == "number":
-            return self._number()
-        if uses == "instructor":
+        if name not in CHANGES:
+            return []
+        if CHANGES[name].uses == "instructor":
             wanted = self.instructor.data.casefold()
             found = [str(each.id) for each in known if each.name.casefold() == wanted]
             if not found:
                 self.refuse(_("Choose an instructor from the list."), "instructor")
             return found
-        return [self.room.data] if uses else []
-
-    def _number(self) -> list[str]:
-        text = self.number.data
-        signed = self.change.data == "more_seats"
-        found = whole_number(text.removeprefix("-") if signed else text)
-        if found is None or found > MOST_SEATS:
-            self.refuse(
-                _("Enter a whole number, such as 5 or -5.") if signed else _("Enter a number."),
-                "number",
-            )
-        return [text]
+        if CHANGES[name].uses == "room":
+            return [self.room.data]
+        values = [self.number.data]
+        try:
+            CHANGES[name].apply(SectionDetails(), values, known)
+        except ValueError:
+            least = -MOST_SEATS if name == "more_seats" else 0
+            facts = {"least": formatting.number(least), "most": formatting.number(MOST_SEATS)}
+            wrong = _("%(field)s: enter a whole number from %(least)s to %(most)s.")
+            self.refuse(wrong % {"field": self.number.label.text, **facts}, "number")
+        return values
 
 
 @dataclass(frozen=True)
@@ -119,9 +122,9 @@ class PlannedEdit:
 
     stored: StoredSection
     details: SectionDetails
-    changes: list[Difference]
-    sentences: list[str]
-    cautions: list[str]
+    changes: Sequence[Difference] = ()
+    sentences: Sequence[str] = ()
+    cautions: Sequence[str] = ()
 
     @property
     def seen(self) -> SeenSection:
@@ -137,44 +140,47 @@ class Plan:
     skipped: list[tuple[str, str]]
 
     @property
+    def action(self) -> str:
+        """Return what the audit trail calls it."""
+        return "edit" if self.change in CHANGES else self.change
+
+    @property
     def reverse(self) -> "Sent":
-        """Return the form that undoes it; empty if nothing can."""
-        found: Sent = MultiDict({"undo": "yes"})
-        for each in self.edits:
-            if self.change in CHANGES:
-                name, values = CHANGES[self.change].earlier(each.stored.details)
+        """Return the form that undoes it, without `undo` if nothing can."""
+        ids = [str(each.stored.id) for each in self.edits]
+        found: Sent = MultiDict(("section", each) for each in ids)
+        found.update(
+            {f"version_{each.stored.id}": str(each.stored.version + 1) for each in self.edits}
+        )
+        if self.change in UNDONE_BY:
+            found.update({"undo": "yes", "change": UNDONE_BY[self.change]})
+        if self.change in CHANGES:
+            found["undo"] = "yes"
+            for each in self.edits:
+                found["change"], values = CHANGES[self.change].earlier(each.stored.details)
                 found.setlist(f"each_{each.stored.id}", values)
-            elif not (name := UNDONE_BY.get(self.change, "")):
-                return MultiDict()
-            found["change"] = name
-            found.add("section", str(each.stored.id))
-            found[f"version_{each.stored.id}"] = str(each.stored.version + 1)
         return found
 
 
 @bp.get("")
-@requires(Right.CHANGE_SECTIONS)
+@requires(Right.CHANGE_SECTIONS, Right.SCHEDULE)
 def index(term_id: int) -> ResponseReturnValue:
     """Render the form, the effects of a form that was sent, or what was changed."""
-    offered, sent = catalog_of(term_id), drafts.shown_draft()
+    offered = catalog_of(term_id)
+    if number := request.args.get("done", type=int):
+        return _done_page(offered, drafts.load(visitor().id, request.path, number, UNDO))
+    sent = drafts.shown_draft()
     if sent is None:
         return _form_page(offered, BulkForm(formdata=None), request.args)
-    if "done" in sent:
-        return render_template(
-            "admin/bulk_done.html",
-            term=offered.term,
-            cards=offered.some(sent.getlist("section", type=int)),
-            undo=[each for each in sent.items(multi=True) if each[0] not in {"done", "refused"}]
-            if "undo" in sent
-            else [],
-        )
     with transaction() as session:
         form, plan = _read(session, offered, sent)
-    if plan is None:
-        return _form_page(offered, form, sent)
-    if plan.change == "cancel" and plan.edits:
-        chosen = offered.some(each.stored.id for each in plan.edits)
-        return underfilled.review_page(offered, chosen, MultiDict(), ReasonForm(formdata=None))
+        if plan is None or "edit" in sent:
+            return _form_page(offered, form, sent)
+        if plan.change == "cancel" and plan.edits:
+            chosen = offered.some(each.stored.id for each in plan.edits)
+            form_of_reason = ReasonForm(formdata=None)
+            return underfilled.review_page(offered, chosen, sent, form_of_reason, plan.skipped)
+        plan = _explained(session, offered, plan)
     if sent["refused"]:
         form.refuse(sent["refused"])
     reason = ReasonForm(sent)
@@ -194,36 +200,51 @@ def index(term_id: int) -> ResponseReturnValue:
 
 
 @bp.post("")
-@requires(Right.CHANGE_SECTIONS)
+@requires(Right.CHANGE_SECTIONS, Right.SCHEDULE)
 def change(term_id: int) -> ResponseReturnValue:
     """Change all of the sections or none if confirmed; otherwise redirect to the effects."""
     offered, sent, by = catalog_of(term_id), request.form, visitor().id
-    reason = ReasonForm()
-    if "confirmed" not in sent or not reason.validate():
+    if "confirmed" not in sent or not ReasonForm().validate():
         return drafts.show_draft(request.path)
-    result = sent.get("result", 0, type=int)
-    address = f"{request.path}?draft={result}"
-    if drafts.load(by, request.path, result):
-        return redirect(address, 303)  # the same form, sent twice
     with transaction() as session:
         _form, plan = _read(session, offered, sent)
-    if plan is None or plan.skipped or not plan.edits:  # something has changed since the review
+    result = sent.get("result", type=int) or abort(400)
+    if plan is None or plan.change == "cancel":
         return drafts.show_draft(request.path)
+    address, seen = f"{request.path}?done={result}", _seen(term_id, sent)
+
+    def repeated() -> bool:  # the same form was sent twice
+        marked = drafts.load(by, request.path, result, UNDO)
+        return marked is not None and sections.done_before(plan.action, seen, by)
+
+    if plan.skipped or not plan.edits:  # something has changed since the review
+        return redirect(address, 303) if repeated() else drafts.show_draft(request.path)
+    drafts.save(by, request.path, result, plan.reverse, UNDO)
     try:
-        _carry_out(plan, by, reason.reason.data)
+        _carry_out(plan, by, sent["reason"])
     except Stale as stale:
-        if not sections.done_before(_action(plan), [each.seen for each in plan.edits], by):
-            return _refused(plan, stale.section_id, _("someone else has changed it"))
+        if not repeated():
+            return _refused(plan, stale.section_id, _("it has changed since"))
     except NotPossible as refused:
         why = effects.obstacle(plan.change, refused.code).rstrip(".")
         return _refused(plan, refused.section_id, why)
     ids = [each.stored.id for each in plan.edits]
-    undo = plan.reverse or MultiDict(("section", str(each)) for each in ids)
-    undo["done"] = "yes"
-    drafts.save(by, request.path, result, undo)
     apply_in_ledger(term_id, *ids)
     flash(_n("Changed: %(num)s section.", "Changed: %(num)s sections.", len(ids)))
     return go(address)
+
+
+def _done_page(offered: TermCatalog, undo: "Sent | None") -> ResponseReturnValue:
+    """Render what was changed, with a button that undoes it."""
+    if undo is None:
+        flash(_("This change can no longer be undone here."))
+        return redirect(request.path)
+    return render_template(
+        "admin/bulk_done.html",
+        term=offered.term,
+        cards=offered.some(undo.getlist("section", type=int)),
+        undo=[*undo.items(multi=True)] if "undo" in undo else [],
+    )
 
 
 def _carry_out(plan: Plan, by: int, reason: str) -> None:
@@ -234,19 +255,19 @@ def _carry_out(plan: Plan, by: int, reason: str) -> None:
         sections.change_status(plan.change, [each.seen for each in ordered], by, reason)
 
 
-def _action(plan: Plan) -> str:
-    return "edit" if plan.change in CHANGES else plan.change
+def _seen(term_id: int, sent: "Sent") -> list[SeenSection]:
+    """Return the sections that the review showed, with their versions."""
+    ids = sent.getlist("section", type=int)
+    return [SeenSection(term_id, each, sent.get(f"version_{each}", 0, type=int)) for each in ids]
 
 
 def _label(name: str) -> str:
-    if name in CHANGES:
-        return str(CHANGES[name].label)
-    return str(STATUS_PAGES[name].title)
+    return str(CHANGES[name].label if name in CHANGES else STATUSES[name])
 
 
 def _is_sent_again(name: str) -> bool:
     """Return whether a field stays in the form that confirms; its versions are replaced."""
-    gone = {"all", "reason", "confirmed", "refused", "result", "section", "csrf_token"}
+    gone = {"all", "reason", "confirmed", "refused", "result", "section", "csrf_token", "edit"}
     return name not in gone and not name.startswith("version_")
 
 
@@ -264,7 +285,7 @@ def _refused(plan: Plan, section_id: int, why: str) -> ResponseReturnValue:
 
 
 def _read(session: Session, offered: TermCatalog, sent: "Sent") -> tuple[BulkForm, Plan | None]:
-    """Return the form, and what it changes; no plan if it has errors."""
+    """Return the form, and what it changes without its effects; no plan if it has errors."""
     form, known = BulkForm(sent), named_instructors(session)
     ids = dict.fromkeys(sent.getlist("section", type=int)[: MOST + 1])
     if "all" in sent:
@@ -273,8 +294,7 @@ def _read(session: Session, offered: TermCatalog, sent: "Sent") -> tuple[BulkFor
         form.refuse(_("Select the sections to change."))
     if len(ids) > MOST:
         form.refuse(_("Select at most %(most)s sections.", most=MOST))
-    name = sent.get("change", "")
-    values: list[str] = []
+    name, values = sent.get("change", ""), list[str]()
     undo = "undo" in sent and name in CHANGES  # with the earlier values of each section
     if not undo and form.validate():
         values = form.values(known)
@@ -285,38 +305,29 @@ def _read(session: Session, offered: TermCatalog, sent: "Sent") -> tuple[BulkFor
         stored = find_section(session, offered.term.id, number)
         if stored is None:
             continue
-        seen = sent.get(f"version_{number}", stored.version, type=int)
+        demand(Right.CHANGE_SECTIONS, stored.department_id)
+        unseen = 0 if "confirmed" in sent else stored.version
+        stale = stored.version != sent.get(f"version_{number}", unseen, type=int)
+        theirs = sent.getlist(f"each_{number}") if undo else values
         try:
-            details = _details(
-                stored, name, sent.getlist(f"each_{number}") if undo else values, known
+            details = (
+                CHANGES[name].apply(stored.details, theirs, known) if name in CHANGES else None
             )
-            why = _obstacle(stored, details, name, stale=seen != stored.version)
+            why = _("It has changed since.") if stale else _obstacle(stored, details, name)
         except ValueError:
-            details, why = stored.details, _("Its earlier values no longer fit.")
+            details, why = None, _("Its earlier values no longer fit.")
         if why:
             plan.skipped.append((stored.name, why))
         else:
-            plan.edits.append(PlannedEdit(stored, details, [], [], []))
-    later = _as_planned(offered, plan.edits)
-    explain = partial(_explained, session, later, offered, name)
-    return form, replace(plan, edits=[explain(each) for each in plan.edits])
+            plan.edits.append(PlannedEdit(stored, details or stored.details))
+    return form, plan
 
 
-def _details(
-    stored: StoredSection, change: str, values: Sequence[str], known: Sequence[NamedInstructor]
-) -> SectionDetails:
-    """Return what a section will be. Raise InvalidValues."""
-    if change not in CHANGES:
-        return stored.details
-    return CHANGES[change].apply(stored.details, values, known)
-
-
-def _obstacle(stored: StoredSection, details: SectionDetails, change: str, *, stale: bool) -> str:
+def _obstacle(stored: StoredSection, details: SectionDetails | None, change: str) -> str:
     """Return why a section stays as it is; blank if it changes."""
-    if stale:
-        return _("Someone else has changed it.")
-    if change not in CHANGES:
-        return effects.status_refusal(change, stored, effects.occupancy(stored))
+    if details is None:
+        nobody = effects.Occupancy(0, 0, stored.prior, None)  # matters to a deletion alone
+        return effects.status_refusal(change, stored, nobody)
     if stored.obstacle:
         return effects.obstacle("edit", stored.obstacle)
     if details == stored.details:
@@ -325,6 +336,35 @@ def _obstacle(stored: StoredSection, details: SectionDetails, change: str, *, st
     if details.capacity < stored.details.capacity and reserved > details.capacity:
         return _n("%(num)s seat is reserved.", "%(num)s seats are reserved.", reserved)
     return ""
+
+
+# The effects
+
+
+def _explained(session: Session, offered: TermCatalog, plan: Plan) -> Plan:
+    """Return the plan with the effects and warnings of each section."""
+    if plan.change in CHANGES:
+        later = _as_planned(offered, plan.edits)
+        edits = [_with_effects(session, offered, later, each) for each in plan.edits]
+    else:
+        edits = [
+            replace(each, sentences=effects.of_status(plan.change, effects.occupancy(each.stored)))
+            for each in plan.edits
+        ]
+    return replace(plan, edits=edits)
+
+
+def _with_effects(
+    session: Session, offered: TermCatalog, later: TermCatalog, edit: PlannedEdit
+) -> PlannedEdit:
+    stored, details = edit.stored, edit.details
+    warnings = section_warnings.of_section(session, later, stored.course_code, details, stored.id)
+    return replace(
+        edit,
+        changes=differences(stored.details, details),
+        sentences=effects.of_change(session, stored, details, offered).sentences,
+        cautions=warnings,
+    )
 
 
 def _as_planned(offered: TermCatalog, edits: Sequence[PlannedEdit]) -> TermCatalog:
@@ -346,23 +386,6 @@ def _later(section: SectionView, details: SectionDetails | None) -> SectionView:
     )
 
 
-def _explained(
-    session: Session, later: TermCatalog, offered: TermCatalog, change: str, edit: PlannedEdit
-) -> PlannedEdit:
-    """Return the planned edit with its effects and warnings."""
-    stored, details = edit.stored, edit.details
-    if change not in CHANGES:
-        return replace(edit, sentences=effects.of_status(change, effects.occupancy(stored)))
-    return replace(
-        edit,
-        changes=differences(stored.details, details),
-        sentences=effects.of_change(session, stored, details, offered).sentences,
-        cautions=section_warnings.of_section(
-            session, later, stored.course_code, details, stored.id
-        ),
-    )
-
-
 # The list to choose from
 
 
@@ -370,7 +393,11 @@ def _found(offered: TermCatalog, sent: Mapping[str, str]) -> list[SectionView]:
     """Return the sections that a search finds, without canceled ones."""
     wanted = SectionQuery.parse(sent)  # type: ignore[arg-type]
     counts = read_with_fallback.seats(offered.term.id)
-    return [each for each in wanted.pick(offered, counts) if each.status != "CANCELED"]
+    return [
+        each
+        for each in wanted.pick(offered, counts)
+        if each.status != "CANCELED" and visitor().may_in(Right.CHANGE_SECTIONS, each.department_id)
+    ]
 
 
 def _form_page(offered: TermCatalog, form: BulkForm, sent: "Sent") -> ResponseReturnValue:

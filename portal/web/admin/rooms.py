@@ -1,5 +1,6 @@
 """The rooms of a term: their week, double bookings, and their number of seats."""
 
+from collections import defaultdict
 from typing import Any
 
 from flask import Blueprint, abort, render_template, request, url_for
@@ -7,9 +8,11 @@ from flask.typing import ResponseReturnValue
 
 from portal.catalog import rooms
 from portal.catalog.models import Room
-from portal.catalog.rooms import MOST_SEATS, RoomUse
+from portal.catalog.rooms import RoomUse
+from portal.catalog.section_fields import MOST_SEATS
 from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.core.db import transaction
+from portal.core.form_fields import whole_number
 from portal.core.i18n import _, _l
 from portal.people.roles import Right
 from portal.web.confirm import Confirmation, confirm, done
@@ -20,6 +23,7 @@ from portal.web.paging import count_pages, page_number, search_text
 bp = Blueprint("rooms", __name__, url_prefix="/terms/<int:term_id>/rooms")
 
 PAGE = 50
+MOST_RIVALS = 5  # sections at the same time that a row names
 
 
 class SeatsForm(Form):
@@ -62,10 +66,11 @@ def index(term_id: int) -> ResponseReturnValue:
 def show(term_id: int, room_id: int) -> ResponseReturnValue:
     """Render a room: what meets there and when, and what can't."""
     used = _room(term_id, room_id)
-    rivals: dict[Any, list[Any]] = {}
-    for one, other in used.double_bookings:
-        rivals.setdefault(one, []).append(other[0])
-        rivals.setdefault(other, []).append(one[0])
+    rivals: defaultdict[Any, list[Any]] = defaultdict(list)
+    for pair in used.double_bookings:
+        for one, other in (pair, pair[::-1]):
+            if len(rivals[one]) < MOST_RIVALS:
+                rivals[one].append(other[0])
     return render_template(
         "admin/room_week.html", term=catalog_of(term_id).term, room=used, rivals=rivals
     )
@@ -81,7 +86,9 @@ def set_seats(term_id: int, room_id: int) -> ResponseReturnValue:
     seen = request.form.get("seen", "" if used.seats is None else str(used.seats))
 
     def act(reason: str) -> ResponseReturnValue:
-        before = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 10 else None
+        before = whole_number(seen)
+        if seen and before is None:
+            abort(400)
         with transaction() as session:
             rooms.set_seats(
                 session, room_id, before, form.seats.data, by=visitor().id, reason=reason

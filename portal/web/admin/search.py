@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from portal.catalog import rooms
 from portal.catalog.search import Query
 from portal.catalog.search import terms as words
-from portal.catalog.term_catalog import catalog_of, live_terms
+from portal.catalog.term_catalog import catalog_of, live_terms, offered_terms
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.core.sorting import Sorting
@@ -114,7 +114,7 @@ def _instructors(session: Session, wanted: str) -> Hits:
 
 def _rooms(session: Session, wanted: str) -> Iterator[Hits]:
     """Yield the rooms, whose pages show the latest term; nothing if there is no term."""
-    for term in live_terms()[:1]:
+    for term in (offered_terms() or live_terms())[:1]:
         found = rooms.search(session, wanted, SHOWN + 1)
         hits = [
             Hit(each.name, "", url_for("admin.rooms.show", term_id=term.id, room_id=each.id))

@@ -151,17 +151,10 @@ def term(term_id: int) -> ResponseReturnValue:
     """Render a term with everything that can be done with it."""
     found = _term(term_id)
     changes = [name for name, each in terms.STATE_CHANGES.items() if each.of == found.state]
+    days = [day(each, year=True) for each in (found.starts_on, found.ends_on)]
     current = term_rules.rules(found)
-    days = [
-        (_("First day"), found.starts_on),
-        (_("Last day"), found.ends_on),
-    ]
-    context = {
-        "days": [(label, day(each, year=True)) for label, each in days],
-        "changes": changes,
-        "wordings": CHANGES,
-        "rules": effects.changes(current, current),
-    }
+    rules = effects.changes(current, current)
+    context = {"days": days, "changes": changes, "wordings": CHANGES, "rules": rules}
     return render_template("admin/term.html", term=found, **context)
 
 

@@ -1,6 +1,6 @@
 """Under-filled sections: a list of them, by limits, to cancel several in one step."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, flash, render_template, request, url_for
@@ -59,15 +59,25 @@ def index(term_id: int) -> ResponseReturnValue:
 
 
 def review_page(
-    catalog: TermCatalog, chosen: list[SectionView], sent: "MultiDict[str, str]", form: ReasonForm
+    catalog: TermCatalog,
+    chosen: list[SectionView],
+    sent: "MultiDict[str, str]",
+    form: ReasonForm,
+    skipped: Sequence[tuple[str, str]] = (),
 ) -> ResponseReturnValue:
-    """Render the effects of canceling the chosen sections; its form is sent to `cancel`."""
-    to_cancel = sections_to_cancel(catalog, chosen)
+    """Render the effects of canceling the chosen sections; its form is sent to `cancel`.
+
+    `skipped` are the names of others that can't be canceled, each with why.
+    """
+    to_cancel, limits = sections_to_cancel(catalog, chosen), Limits.parse(sent)
+    args: dict[str, Any] = limits.args()
     page = render_template(
         "admin/underfilled_review.html",
         term=catalog.term,
-        limits=Limits.parse(sent),
+        limits=limits,
         to_cancel=to_cancel,
+        skipped=skipped,
+        back=url_for(request.endpoint or "", term_id=catalog.term.id, **args),
         students=sum(each.known for each in to_cancel),
         waiting=sum(each.waiting for each in to_cancel),
         prior=sum(each.prior for each in to_cancel),

@@ -159,7 +159,10 @@ class KindField(Answer):
     required = fields.Boolean()
     several = described(fields.Boolean, "Whether the answer is a list of texts.")
     choices = described(
-        fields.Dict, "The labels by value; null if any text will do.", allow_none=True
+        fields.Dict, "The labels by value; null if the answer is a text.", allow_none=True
+    )
+    max_length = described(
+        fields.Integer, "The most characters of a text; null for choices.", allow_none=True
     )
 
 
@@ -203,7 +206,11 @@ def own_applications(query: dict[str, Any]) -> dict[str, Any]:
 def application_kinds(query: dict[str, Any]) -> dict[str, Any]:
     """List the kinds that you can apply for, with the fields and documents of each."""
     term = published_catalog(query["semester_id"]).term
-    allowed = [each for each in KINDS.values() if each.applicants & visitor().roles]
+    allowed = [
+        each
+        for each in KINDS.values()
+        if each.applicants & visitor().roles and not service.is_late(each, term.id)
+    ]
     return answer({"kinds": [_kind(each, term) for each in allowed]})
 
 
@@ -380,7 +387,7 @@ def _kind(kind: Kind, term: TermView) -> dict[str, Any]:
         "kind": kind.name,
         "title": str(kind.title),
         "section": "none" if kind.whole_term else "yours" if kind.holds else "any",
-        "last_day": kind.last_day(term),
+        "last_day": service.last_day(kind, term.id),
         "fee": kind.fee,
         "currency": backend().settings.currency,
         "fields_": [field for step in kind.steps for field in _fields(step, term.id)],
@@ -400,6 +407,7 @@ def _fields(step: Step, term: int) -> list[dict[str, Any]]:
             "label": str(field.label.text),
             "required": bool(field.errors),
             "several": isinstance(field, ChoicesField),
+            "max_length": getattr(field, "longest", None),
             "choices": {each.value: str(each.label) for each in getattr(field, "choices", ())}
             or None,
         }

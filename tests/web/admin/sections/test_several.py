@@ -1,14 +1,18 @@
 """GET and POST /admin/terms/<t>/sections/several: one change of many sections, and its undoing."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.catalog.section_fields import SectionDetails
+from portal.web.admin import bulk_edit
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.web import pages
@@ -22,6 +26,8 @@ from tests.web.admin.sections.forms import (
     stored,
     text_of,
 )
+from tests.web.ledger_outage import ledger_away
+from tests.web.visitors import browser_of
 
 WHY = "A larger room was found."
 
@@ -73,7 +79,7 @@ def capacities(sections: list[Section]) -> list[int]:
     ("fields", "after"),
     [
         ({"change": "seats", "number": "7"}, [7, 7, 7]),
-        ({"change": "more_seats", "number": "3"}, [5, 8, 11]),
+        ({"change": "more_seats", "number": "+3"}, [5, 8, 11]),
         ({"change": "more_seats", "number": "-4"}, [0, 1, 4]),
     ],
 )
@@ -168,11 +174,13 @@ def test_a_status_changes_together_and_comes_back(
 
 
 def test_sections_are_canceled_after_their_students_were_shown(
-    admin: FlaskClient, section: Section, others: list[Section], cast: Cast
+    admin: FlaskClient, section: Section, others: list[Section], cast: Cast, term: Term
 ) -> None:
     pages.seat(cast.ada, section)
-    page = preview(admin, [section, *others], change="cancel")
+    draft = builders.a_section(builders.a_course("ART-1"), term, status="NEW")
+    page = preview(admin, [section, *others, draft], change="cancel")
     assert "Cancel 3 sections?" in text_of(page)
+    assert "ART 1-04: The section is a draft" in text_of(page)
     assert "1 student loses a seat." in text_of(page)
     assert confirmed(admin, page).status_code == 303
     assert {stored(each).status for each in [section, *others]} == {"CANCELED"}
@@ -207,7 +215,7 @@ def test_a_section_that_was_changed_meanwhile_stops_all(
     answer = confirmed(admin, page)
     assert capacities([section, *others]) == [2, 6, 8]
     said = text_of(admin.get(answer.location))
-    assert "MAT 1-02: Someone else has changed it." in said
+    assert "MAT 1-02: It has changed since." in said
     assert "Change 2 sections?" in said
 
 
@@ -217,7 +225,7 @@ def test_undoing_leaves_out_what_was_changed_since(
     done = confirmed(admin, preview(admin, [section, *others], change="seats", number="7"))
     change(admin, others[0], capacity=6)
     page = undo(admin, done)
-    assert "MAT 1-02: Someone else has changed it." in text_of(page)
+    assert "MAT 1-02: It has changed since." in text_of(page)
     confirmed(admin, page)
     assert capacities([section, *others]) == [2, 6, 8]
 
@@ -229,11 +237,17 @@ def test_undoing_leaves_out_what_was_changed_since(
         ({"change": "nonsense"}, "Choose what to change."),
         ({"change": "delete"}, "Choose what to change."),
         ({"change": "instructors"}, "Choose what to change."),
-        ({"change": "seats", "number": ""}, "Enter a number."),
-        ({"change": "seats", "number": "-1"}, "Enter a number."),
-        ({"change": "seats", "number": "abc"}, "Enter a number."),
-        ({"change": "seats", "number": "999999"}, "Enter a number."),
-        ({"change": "more_seats", "number": "--1"}, "Enter a whole number, such as 5 or -5."),
+        ({"change": "seats", "number": ""}, "Number: enter a whole number from 0 to 100,000."),
+        ({"change": "seats", "number": "-1"}, "Number: enter a whole number from 0 to 100,000."),
+        ({"change": "seats", "number": "abc"}, "Number: enter a whole number from 0 to 100,000."),
+        (
+            {"change": "seats", "number": "999999"},
+            "Number: enter a whole number from 0 to 100,000.",
+        ),
+        (
+            {"change": "more_seats", "number": "--1"},
+            "Number: enter a whole number from -100,000 to 100,000.",
+        ),
         ({"change": "add_instructor", "instructor": "Nobody"}, "Choose an instructor"),
     ],
 )
@@ -259,11 +273,92 @@ def test_a_reason_is_needed(admin: FlaskClient, section: Section) -> None:
     assert details(section).capacity == 2
 
 
-def test_hostile_values_of_an_undoing_change_nothing(admin: FlaskClient, section: Section) -> None:
-    for values in (["many"], ["1", "2"], ["\0"], []):
-        form = {"undo": "yes", "change": "seats", f"each_{section.id}": values}
-        said = text_of(preview(admin, [section], **form))
-        assert "Its earlier values no longer fit." in said
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        *(("seats", values) for values in (["many"], ["1", "2"], ["\0"], [])),
+        *(("room", [room]) for room in ("\0", "x" * 81, " Hall  1 ")),
+        *(("instructors", [number]) for number in ("0", "999999", "Iris")),
+    ],
+)
+def test_hostile_values_of_an_undoing_change_nothing(
+    admin: FlaskClient, section: Section, name: str, values: list[str]
+) -> None:
+    before = details(section)
+    form = {"undo": "yes", "change": name, f"each_{section.id}": values}
+    said = text_of(preview(admin, [section], **form))
+    assert "Its earlier values no longer fit." in said
+    assert details(section) == before
+
+
+def test_only_what_was_reviewed_is_changed(admin: FlaskClient, section: Section) -> None:
+    whole = {"section": str(section.id), "confirmed": "yes", "reason": WHY, "result": "1"}
+    path = several(section.term_id)
+    admin.post(path, data={**whole, "change": "seats", "number": "7"})  # without its version
+    admin.post(path, data={**whole, "change": "cancel", f"version_{section.id}": "1"})
+    seen = {f"version_{section.id}": str(stored(section).version), "result": ""}
+    answer = admin.post(path, data={**whole, **seen, "change": "seats", "number": "7"})
+    assert answer.status_code == 400
+    assert (details(section).capacity, stored(section).status) == (2, "OPEN")
+
+
+def test_too_many_sections_are_refused(
+    admin: FlaskClient, section: Section, monkeypatch: pytest.MonkeyPatch, others: list[Section]
+) -> None:
+    monkeypatch.setattr(bulk_edit, "MOST", 2)
+    page = preview(admin, [section, *others], change="seats", number="7")
+    assert "Select at most 2 sections." in errors(page)
+    path = several(section.term_id)
+    page = pages.send(admin, path, {"all": "1", "change": "seats", "number": "7"})
+    assert "Select at most 2 sections." in errors(page)
+
+
+def test_the_same_form_sent_at_once_changes_once(
+    app: Flask, admin: FlaskClient, section: Section, others: list[Section]
+) -> None:
+    form = inputs(preview(admin, [section, *others], change="more_seats", number="1").text)
+    form["confirmed"], form["reason"] = "yes", WHY
+    browsers = [browser_of(app, "max") for _ in range(3)]
+    with ThreadPoolExecutor() as pool:
+        sent = [pool.submit(each.post, several(section.term_id), data=form) for each in browsers]
+        answers = {each.result().location for each in sent}
+    assert len(answers) == 1
+    assert capacities([section, *others]) == [3, 6, 9]
+
+
+def test_another_admins_change_since_the_review_stops_all(
+    app: Flask, admin: FlaskClient, section: Section, others: list[Section]
+) -> None:
+    builders.an_account("moritz", is_admin=True)
+    page = preview(admin, [section, *others], change="more_seats", number="1")
+    other = browser_of(app, "moritz")
+    assert confirmed(other, preview(other, [section], change="waitlist", number="1")).location
+    said = text_of(admin.get(confirmed(admin, page).location))
+    assert "CSC 1100-01: It has changed since." in said
+    assert capacities([section, *others]) == [2, 5, 8]
+
+
+def test_nothing_changes_while_the_ledger_cannot_keep_the_way_back(
+    backend: Backend, admin: FlaskClient, section: Section
+) -> None:
+    page = preview(admin, [section], change="seats", number="7")
+    with ledger_away(backend):
+        assert confirmed(admin, page).status_code == 503
+    assert details(section).capacity == 2
+
+
+def test_a_scheduler_changes_only_sections_of_the_own_departments(
+    app: Flask, section: Section, term: Term
+) -> None:
+    elsewhere = builders.a_department("ART")
+    builders.an_account("sam", schedules_for=[elsewhere.id])
+    sam = browser_of(app, "sam")
+    assert "CSC 1100" not in sam.get(several(term.id)).text
+    answer = preview(sam, [section], change="seats", number="7")
+    assert answer.status_code == 403
+    form = {"section": str(section.id), "change": "seats", "number": "7", "result": "1"}
+    form |= {"confirmed": "yes", "reason": WHY, f"version_{section.id}": "1"}
+    assert sam.post(several(term.id), data=form).status_code == 403
     assert details(section).capacity == 2
 
 

@@ -37,6 +37,7 @@ class Participant:
     name: str
     number: str
     year: str
+    private: bool  # only those who may see student records see the year
     state: str  # enrolled, waiting, passed, dropped or left
     credits: int
     since: datetime
@@ -52,6 +53,7 @@ def participants(session: Session, section: int, group: str, page: int) -> list[
             Account.name,
             Student.number,
             Student.year,
+            Student.private,
             table.state,
             table.credits,
             table.since,

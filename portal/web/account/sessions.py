@@ -29,8 +29,13 @@ def begin(visitor: "Visitor", *, shared: bool = False) -> None:
     session.permanent = not shared  # otherwise it ends with the browser
     session["since"], session["is"] = int(time()), token_urlsafe(12)  # every session is unique
     if shared or visitor.is_staff:
-        session["used"] = int(time())
+        end_when_idle()
     login_user(visitor)
+
+
+def end_when_idle() -> None:
+    """End this request's session after half an hour without a request, as from now."""
+    session.setdefault("used", int(time()))
 
 
 def holds() -> bool:

@@ -104,7 +104,10 @@ class SharedSeatsForm(Form):
 
     def _check_departments(self) -> None:
         """Refuse a pool that already has sections which the visitor may not change."""
-        for each in self.offered.some(sorted(self.now.ids)):
+        members = self.offered.some(sorted(self.now.ids))
+        if len(members) < len(self.now.ids) and not visitor().may(Right.CHANGE_SECTIONS):
+            self.refuse(_("A deleted section shares these seats. Ask the registrar’s office."))
+        for each in members:
             if why := self._elsewhere(each):
                 self.refuse(why)
 
@@ -201,6 +204,11 @@ def _share_page(
         form=form,
         differs=differs,
         seen=seen,
-        names=[section_name(each) for each in offered.sections if each.status != "CANCELED"],
+        names=[
+            section_name(each)
+            for each in offered.sections
+            if each.status != "CANCELED"
+            and visitor().may_in(Right.CHANGE_SECTIONS, each.department_id)
+        ],
     )
     return page, 409 if differs is not None else 422 if form.errors else 200

@@ -52,4 +52,7 @@ def _of_session(stored: str) -> Visitor | None:
     # With a token, only the token's rights count.
     if not sessions.holds() or bearer():
         return None
-    return visitors.from_session(stored, sessions.name())
+    found = visitors.from_session(stored, sessions.name())
+    if found and found.is_staff:
+        sessions.end_when_idle()
+    return found

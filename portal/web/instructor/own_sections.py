@@ -29,6 +29,14 @@ class InstructorSection:
         return section_name(self.section)
 
 
+def taught_section(section_id: int) -> InstructorSection:
+    """Return a section that the visitor teaches; otherwise 404 or 403."""
+    found = own_section(section_id)
+    if visitor().instructor_ids.isdisjoint(found.section.instructor_ids):
+        abort(403)
+    return found
+
+
 def own_section(section_id: int) -> InstructorSection:
     """Return a section that the visitor teaches or has the right to see; otherwise 404 or 403."""
     who, published = visitor(), {term.id for term in published_terms()}

@@ -19,7 +19,7 @@ from portal.registration.reasons import PERMISSIONS, permission_names
 from portal.reports.rosters import students_of
 from portal.web.forms import ChoicesField, Form, NoteField, NumberField, TextField
 from portal.web.http.access import requires, visitor
-from portal.web.instructor.own_sections import own_section
+from portal.web.instructor.own_sections import taught_section
 
 bp = Blueprint("requests", __name__)
 
@@ -67,7 +67,7 @@ class OverrideForm(Form):
 @requires(Right.TEACH)
 def ask_seats(section_id: int) -> ResponseReturnValue:
     """Request more seats in a section."""
-    shown, form = own_section(section_id), SeatsForm()
+    shown, form = taught_section(section_id), SeatsForm()
     form.wanted.least = shown.section.capacity + 1
     capacity = formatting.number(shown.section.capacity)
     form.wanted.description = _("It has %(capacity)s now.", capacity=capacity)
@@ -89,7 +89,7 @@ def ask_seats(section_id: int) -> ResponseReturnValue:
 @requires(Right.TEACH)
 def ask_override(section_id: int) -> ResponseReturnValue:
     """Request a permission for one student in a section."""
-    shown, form = own_section(section_id), OverrideForm()
+    shown, form = taught_section(section_id), OverrideForm()
     if request.method == "POST" and form.validate():
         rules = form.waives.data
         try:

@@ -11,12 +11,15 @@ from portal.catalog.models import Section, Term
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people import visitors
-from portal.people.models import Account
+from portal.people.models import Account, Student
+from portal.people.privacy import set_private
 from portal.people.roles import Right
+from portal.recorder.recorder import drain
 from portal.web.http.access import rule_of
 from tests import cast as builders
-from tests.cast import Cast
+from tests.cast import Cast, Meets
 from tests.web.http.all_routes import a_values, address, routes
+from tests.web.pages import press, words
 from tests.web.visitors import browser_of
 
 
@@ -133,3 +136,49 @@ def test_scheduler_is_named_with_the_department(app: Flask, sam: FlaskClient) ->
     assert sam
     page = browser_of(app, "max").get("/admin/staff").text
     assert "Department scheduler: Department of SCI" in page
+
+
+def test_what_private_students_withhold_is_in_no_list(
+    app: Flask, sam: FlaskClient, cast: Cast, term: Term, own: Section
+) -> None:
+    builders.an_open_window(term)
+    press(browser_of(app, "ada"), own, "pick")
+    drain(term.id)
+    set_private(cast.ada.id, cast.max.id, private=True)
+    with transaction() as session:
+        session.get_one(Student, cast.ada.id).year = "Wizard"
+    here, roster = f"/admin/terms/{term.id}/sections/{own.id}", f"/teaching/sections/{own.id}"
+    for place in (f"{here}/results", roster, f"{roster}/roster.csv"):
+        page = sam.get(place)
+        assert page.status_code == 200, place
+        assert "Ada" in page.text
+        assert "Wizard" not in page.text, place
+    assert sam.get(f"{here}/roster.csv").status_code == 403
+    assert "Wizard" in browser_of(app, "max").get(f"{here}/results").text
+
+
+def test_rooms_do_not_name_sections_of_other_departments(
+    sam: FlaskClient, term: Term, own: Section, other: Section
+) -> None:
+    assert own, other
+    course = builders.a_course("HIS-3000", department_id=builders.a_department("HIS").id)
+    times = (Meets("M", "10:00", "11:00", room="Hall 1"),)
+    builders.a_section(course, term, meetings=times, title="A secret plan", status="NEW")
+    builders.a_section(builders.a_course("MAT-1"), term, meetings=times, title="Algebra")
+    room = builders.a_room("Hall 1").id
+    page = words(sam.get(f"/admin/terms/{term.id}/rooms/{room}").text)
+    assert "Algebra" in page
+    assert page.count("A section of another department") == 2
+    assert "secret" not in page
+    assert "HIS" not in page
+
+
+def test_staff_who_teach_ask_only_about_their_own_classes(
+    app: Flask, cast: Cast, own: Section
+) -> None:
+    with transaction() as session:
+        session.get_one(Account, cast.iris.account_id).staff_roles = ["help_desk"]
+    iris = browser_of(app, "iris")
+    assert iris.get(f"/teaching/sections/{own.id}").status_code == 200
+    for kind in ("seats", "override"):
+        assert iris.get(f"/teaching/sections/{own.id}/requests/{kind}").status_code == 403

@@ -65,6 +65,8 @@ def test_session_goes_on_with_a_new_role(app: Flask, boss: FlaskClient, zoe: Acc
     client = browser_of(app, "zoe")
     save(boss, zoe, [], "auditor")
     assert client.get("/admin/audit").status_code == 200
+    with client.session_transaction() as session:
+        assert session["used"]  # so that it ends when idle, as those of admins
 
 
 def test_change_is_in_the_audit_trail(boss: FlaskClient, cast: Cast, zoe: Account) -> None:

@@ -297,7 +297,7 @@ RULES = {
     "GET /admin/terms/<int:term_id>/rosters.csv": needs(Right.SEE_EXPORTS),
     "GET /admin/terms/<int:term_id>/semester.<any(zip,xlsx):suffix>": needs(Right.SEE_EXPORTS),
     "GET /admin/terms/<int:term_id>/sections/<int:section_id>/roster.csv": needs(
-        Right.SEE_ROSTERS, Right.SCHEDULE
+        Right.SEE_STUDENTS
     ),
     "GET /admin/now": needs(Right.SEE_TERMS),
     "GET /admin/sections": needs(*SECTIONS),

@@ -8,7 +8,8 @@ from flask.testing import FlaskClient
 from werkzeug.routing import Rule as Route
 from werkzeug.test import TestResponse
 
-from portal.web.http.access import PUBLIC, rule_of
+from portal.people.roles import Right
+from portal.web.http.access import INSTEAD, PUBLIC, SIGNED_IN, rule_of
 from tests.cast import Cast
 from tests.web.http.all_routes import Values, a_values, address, routes
 from tests.web.http.route_rules import PEOPLE, RULES, a_staff
@@ -26,6 +27,16 @@ def test_every_route_is_in_the_table(app: Flask) -> None:
     found = {name for name, *_ in routes(app)}
     assert not found - RULES.keys(), "what may each of the cast do there?"
     assert not RULES.keys() - found, "there is no such route any more"
+
+
+def test_every_view_demands_the_rights_that_the_table_names(app: Flask) -> None:
+    wrong = {}
+    for name, _, route in routes(app):
+        # The table names Iris and Otto one by one, not by their right.
+        demanded = rule_of(app.view_functions[route.endpoint]) - {Right.TEACH}
+        if RULES[name].rights and route.endpoint not in INSTEAD and SIGNED_IN not in demanded:
+            wrong |= {name: demanded} if demanded != set(RULES[name].rights) else {}
+    assert not wrong
 
 
 def test_every_route_follows_the_table_for_every_role(

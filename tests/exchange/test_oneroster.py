@@ -83,12 +83,20 @@ def test_an_account_of_an_admin_is_left_alone(tmp_path: Path) -> None:
 
 ENROLLED = {"classSourcedId": "90001", "userSourcedId": "u-t", "role": "teacher"}
 PERSON = {"username": "x", "givenName": "A", "familyName": "B"}
+FAR = {
+    "title": "Fall 9999",
+    "type": "semester",
+    "startDate": "2031-08-31",
+    "endDate": "2031-12-18",
+    "metadata.fairseat": '{"add_deadline": "9999-12-31"}',
+}
 CLASS = {"courseSourcedId": "crs", "termSourcedIds": "fall"}
 
 
 @pytest.mark.parametrize(
     ("file", "fields", "kind"),
     [
+        ("academicSessions", FAR, "unreadable"),
         ("courses", {"courseCode": "???", "orgSourcedId": "org-cs"}, "unreadable"),
         ("classes", CLASS | {"courseSourcedId": "nope"}, "no_such"),
         ("classes", CLASS | {"termSourcedIds": "nope"}, "no_such"),

@@ -123,6 +123,8 @@ class Model(Adjustments):
     ) -> bool:
         """Return whether the position is lost with this skip, by the term's rule."""
         codes = {reason.code for reason in reasons}
+        if codes & {"drop_deadline", "withdraw_deadline"}:
+            return False
         if not passes or (passes.codes and not codes & set(passes.codes)):
             return False
         each.passes[student] = each.passes.get(student, 0) + 1

@@ -150,7 +150,7 @@ class Book:
     sections: dict[int, Section] = field(default_factory=dict)
     windows: dict[int, Window] = field(default_factory=dict)
     deadlines: dict[str, int] = field(default_factory=dict)
-    deadlines_version: int = 0
+    deadlines_seen: int = 0  # the newest version
     passed: set[str] = field(default_factory=set)  # deadlines
     drops: dict[tuple[int, str], int] = field(default_factory=dict)
     requests: dict[tuple[int, str], tuple[Any, Any]] = field(default_factory=dict)

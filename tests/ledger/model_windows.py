@@ -47,15 +47,18 @@ class Calendar(Book):
         return self.journal("window_set", number)
 
     def put_deadlines(self, deadlines: dict[str, int], version: int, at: int) -> int:
-        if deadlines == self.deadlines or version < self.deadlines_version:
+        if version < self.deadlines_seen:
+            return 0
+        self.deadlines_seen = version
+        if deadlines == self.deadlines:
             return 0
         was_over, known = not self.gives_seats, self.deadlines
         refused = self.passed & {"drop_deadline", "withdraw_deadline"}
-        self.deadlines, self.deadlines_version = dict(deadlines), version
+        self.deadlines = dict(deadlines)
         told = {name for name in self.passed if known[name] == deadlines.get(name)}
         self.passed = {name for name, ends in deadlines.items() if ends <= at}
         seq = self.journal("deadlines_set", 0)
-        for section in sorted(self.sections) if refused else ():
+        for section in sorted(self.sections) if refused - self.passed else ():
             self.reconsider(section)
         if was_over and self.gives_seats:
             for section in self.sections:

@@ -3,7 +3,8 @@
 import pytest
 
 from portal.ledger.errors import LedgerBehind
-from portal.ledger.types import Claim, LedgerChoice, Outcome
+from portal.ledger.function_library import prefix
+from portal.ledger.types import Claim, LedgerChoice, Outcome, SkipRule
 from tests.ledger.requests import DAY, MINUTE, TERM, Desk, codes, facts
 
 ADD, DROP, WITHDRAW = "add_deadline", "drop_deadline", "withdraw_deadline"
@@ -120,7 +121,8 @@ def test_a_waiting_swap_is_skipped_after_the_last_day_to_drop_until_a_later_one(
     desk.submit(502, LedgerChoice(((Claim(1, 400),),), wait=True, swap_out=2))
     desk.drop(501, 1)
     put(desk, drop_deadline=now)
-    assert desk.promote(1).passed == (502,)
+    assert desk.promote(1, passes=SkipRule(1)).passed == (502,)
+    assert desk.queue(1) == [502]  # the skip does not count
     put(desk, 2, drop_deadline=now + DAY)
     assert desk.promote(1).promoted == (502,)
     assert desk.roster(2) == []
@@ -139,8 +141,19 @@ def test_a_changed_deadline_holds_from_the_next_decision_on(desk: Desk, now: int
 def test_older_deadlines_never_replace_newer_ones(desk: Desk, now: int) -> None:
     assert put(desk, 5, add_deadline=now + DAY)
     assert not put(desk, 4, add_deadline=now)
-    assert not put(desk, 6, add_deadline=now + DAY)  # the same
+    assert not put(desk, 7, add_deadline=now + DAY)  # the same
+    assert not put(desk, 6, add_deadline=now)  # arrives late
     assert desk.claim(501, 1).outcome is Outcome.ENROLLED
+
+
+def test_a_deadline_that_has_passed_stays_so_on_a_server_whose_clock_is_behind(
+    desk: Desk, now: int
+) -> None:
+    put(desk, add_deadline=now, drop_deadline=now)
+    desk.ledger.turn(TERM)
+    later = {"add_deadline": now + DAY, "drop_deadline": now + DAY}
+    desk.ledger.redis.hset(f"{prefix(TERM)}:deadlines", mapping=later)
+    assert desk.claim(501, 1).outcome is Outcome.REFUSED
 
 
 def test_without_deadlines_nothing_is_journaled(desk: Desk, now: int) -> None:

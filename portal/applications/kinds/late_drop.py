@@ -27,7 +27,9 @@ KIND = Kind(
         ),
     ),
     approval=Adjust(_l("The student loses the seat at once."), drop=True),
-    last_day=lambda term: term.withdraw_deadline or late(term, 42, term.drop_deadline),
+    last_day=lambda term: min(
+        term.withdraw_deadline or late(term, 42, term.drop_deadline), term.ends_on
+    ),
     deadline="drop_deadline",
     documents={"support": _l("Supporting letter or note")},
 )

@@ -29,7 +29,9 @@ KIND = Kind(
     approval=Adjust(
         _l("The student loses the seat at once, and the record shows a W."), drop=True, mark="W"
     ),
-    last_day=lambda term: term.withdraw_deadline or term.ends_on - timedelta(days=14),
+    last_day=lambda term: min(
+        term.withdraw_deadline or term.ends_on - timedelta(days=14), term.ends_on
+    ),
     deadline="drop_deadline",
     documents={"support": _l("Supporting letter or note")},
 )

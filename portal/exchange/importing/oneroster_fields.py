@@ -21,6 +21,7 @@ MOST_SEATS = 1_000_000
 COHORT = ("years", "levels", "subjects", "students")  # of a reserve
 MOST_NAMED, LONGEST_NAMED = 500, 120
 DEPTH = 20  # of a tree of prerequisites
+YEARS = range(1900, 2201)  # of a deadline
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
 TIME = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2})?")
@@ -85,7 +86,8 @@ def _is_meeting(value: Any) -> bool:
 
 
 def _is_day(value: Any) -> bool:
-    return isinstance(value, str) and _parsed(value, DATE, date.fromisoformat) is not None
+    day = _parsed(value, DATE, date.fromisoformat) if isinstance(value, str) else None
+    return day is not None and day.year in YEARS
 
 
 def _is_reserve(value: Any) -> bool:

@@ -156,10 +156,12 @@ local function head(term)
 end
 
 -- Count the skips under the term's rule, which names reasons; return the count, and whether this
--- skip loses the position. A position that a held section needs is kept.
+-- skip loses the position. A position that a held section needs is kept, and so is one that waits
+-- for a swap after the deadline to drop.
 local function count_skip(term, section, student, reasons)
   local rule, counts = term.ask.passes, false
   for _, reason in ipairs(rule and reasons or {}) do
+    if reason.code == "drop_deadline" or reason.code == "withdraw_deadline" then return end
     counts = counts or not rule.codes or rule.codes[reason.code]
   end
   if not counts then return end

@@ -2,9 +2,6 @@
 
 local DEADLINES = { "add_deadline", "drop_deadline", "withdraw_deadline" }
 
--- The field of a deadline that has passed.
-local function passed_field(name) return name .. ":passed" end
-
 -- Store when the next window opens or closes, a reserve ends or a deadline passes, so that each later
 -- call finds it done.
 local function plan(term)
@@ -205,14 +202,21 @@ local function put_deadlines(term)
     if ends and ends == before and known[passed_field(name)] then extend(stored, { passed_field(name), 1 }) end
     same = same and ends == before
   end
-  if same or ask.version < tonumber(known.version or 0) then return {} end
+  -- Kept apart from the deadlines, which change by events alone.
+  local seen = term:key("deadlines_seen")
+  if ask.version < math.max(tonumber(redis.call("GET", seen) or 0), tonumber(known.version or 0)) then return {} end
+  redis.call("SET", seen, ask.version)
+  if same then return {} end
   redis.call("DEL", key)
   redis.call("HSET", key, unpack(stored))
   term.deadlines = nil
   local seq = term:next_seq()
   term:journal(seq, "deadlines_set", event)
-  local refused = known[passed_field("drop_deadline")] or known[passed_field("withdraw_deadline")]
-  if refused then retry_all_skipped(term) end -- they may have waited for a swap
+  local later = false
+  for _, name in ipairs({ "drop_deadline", "withdraw_deadline" }) do
+    later = later or (known[passed_field(name)] and not term:is_past(name))
+  end
+  if later then retry_all_skipped(term) end -- they may have waited for a swap
   if known[passed_field("add_deadline")] and not term:is_past("add_deadline") then
     for id, json in pairs(hash(term:key("seats"))) do term:mark_vacancy(tonumber(id), cjson.decode(json)) end
   end

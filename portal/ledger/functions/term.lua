@@ -21,6 +21,7 @@
 --   emptying         set: canceled sections that still have students
 --   fence            why nothing may be decided            deadlines  hash: deadline -> ms, its first
 --                                                          moment that is too late; those passed
+--   deadlines_seen   the newest version of the deadlines that was sent, also if they were the same
 --   student:<id>     hash: e:<section> -> credits         woken     hash: workers already enqueued
 --                          c:<section> -> its corequisites, JSON
 --                          w:<section> -> ticket:credits:at, then :section to drop for it
@@ -123,15 +124,19 @@ function Term:key(kind, id)
   return self.prefix .. ":" .. kind .. (id and ":" .. id or "")
 end
 
+-- The field of a deadline that has passed.
+local function passed_field(name) return name .. ":passed" end
+
 -- A deadline of the term: its first moment that is too late, or nil. They are read once.
 function Term:deadline(name)
   self.deadlines = self.deadlines or hash(self:key("deadlines"))
   return tonumber(self.deadlines[name])
 end
 
+-- One that has passed stays so, even if the clock of another server is behind.
 function Term:is_past(name)
   local ends = self:deadline(name)
-  return ends ~= nil and self.at >= ends
+  return ends ~= nil and (self.at >= ends or self.deadlines[passed_field(name)] ~= nil)
 end
 
 -- Count the students in a section and on its waitlist. A trial of admin adjustments overrides this.

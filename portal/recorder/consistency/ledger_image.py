@@ -29,6 +29,7 @@ TEXT = "value"  # the name of a string key's only entry
 # No event describes these: the journal and its fence, stored answers (see `answered`), rate limits,
 # changes of plans, metrics, and who was notified. Waiting rooms are compared by room_image.py.
 NOT_IN_LOG = {
+    "deadlines_seen",
     "journal",
     "seq",
     "fence",

@@ -8,7 +8,10 @@ from portal.ledger.function_library import prefix
 
 # What no event tells of, and what is only for now: who called whom, what is told of it, who was
 # asked about kept seats, where somebody may be marked as passed over.
-NOT_IN_LOG = ("woken", "tally", "aside", "marked", "journal", "fence", "warmup")
+NOT_IN_LOG = (
+    *("woken", "tally", "aside", "marked", "journal", "fence", "warmup"),
+    "deadlines_seen",  # set anew when the deadlines are next sent
+)
 UNASKED = 8  # among the counts of a section
 
 

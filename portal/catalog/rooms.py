@@ -27,7 +27,7 @@ class RoomUse:
 
     id: int
     name: str
-    seats: int | None  # None where nobody has said
+    seats: int | None  # None if not known
     bookings: tuple[Booking, ...] = ()
 
     @cached_property

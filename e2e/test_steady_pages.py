@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import requests
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from e2e.contrast import DESKTOP, PHONE, places
 from e2e.person import PATIENCE, Meet
@@ -147,3 +147,28 @@ def test_the_check_for_robots_leaves_no_empty_strip(
     stella.page.reload()
     settle(stella.page)
     assert places(stella.page, f"#section-{section.id}") == before
+
+
+def test_pages_are_painted_before_their_script_comes(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    ada = meet("ada")
+    held: list[Route] = []
+
+    def keep(route: Route) -> None:  # as Playwright calls no built-in method
+        held.append(route)
+
+    ada.page.route("**/build/script.js*", keep)
+    ada.page.goto(f"/terms/{term.id}", wait_until="domcontentloaded")
+    expect(ada.page.locator(f"#section-{section.id}")).to_be_visible()
+    ada.page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
+    dialog = ada.page.locator("#dialog[open]")
+    asked: list[str] = []
+    ada.page.on("request", lambda it: asked.append(it.url))
+    held[0].continue_()
+    ada.page.wait_for_load_state("load")
+    asked.clear()
+    ada.page.locator(f"#section-{section.id} .row-more").click()
+    expect(dialog).to_be_visible()
+    assert len([url for url in asked if f"/sections/{section.id}" in url]) == 1, asked

@@ -1,5 +1,6 @@
 // All scripts, each in a module of its own. They run in this order.
 
+import "./htmx.js";
 import "./armed.js";
 import "./back.js";
 import "./busy.js";
@@ -25,3 +26,6 @@ import "./unsent.js";
 import "./upload.js";
 import "./visit.js";
 import "./zone.js";
+
+// The page is read before start.js adds this script, and htmx starts when it hears of that.
+document.dispatchEvent(new Event("DOMContentLoaded"));

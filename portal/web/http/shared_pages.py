@@ -86,8 +86,8 @@ def _surroundings() -> tuple[Hashable, ...]:
     return request.full_path, zone.key if zone else "", *_versions()
 
 
-def _versions() -> tuple[str, str]:
-    return static_url("build/style.css"), static_url("build/script.js")
+def _versions() -> tuple[str, ...]:
+    return tuple(static_url(f"build/{name}") for name in ("style.css", "script.js", "start.js"))
 
 
 def _keep(key: Hashable, render: Callable[[], str]) -> list[str]:

@@ -62,7 +62,7 @@ def test_cookie_without_https_is_protected_from_scripts_and_sites(client: FlaskC
 
 
 def test_cacheable_responses_have_no_cookie(client: FlaskClient) -> None:
-    stored = re.findall(r'(?:href|src)="([^"]+\?v=[^"]+)"', client.get("/login").text)
+    stored = re.findall(r'(?:href|src|data-script)="([^"]+\?v=[^"]+)"', client.get("/login").text)
     names = {address.partition("?")[0] for address in stored}
     assert names >= {"/static/build/style.css", "/static/build/script.js"}
     for address in stored:

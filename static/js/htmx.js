@@ -1,0 +1,6 @@
+// htmx with its websockets, for all scripts.
+
+import htmx from "htmx.org";
+import "htmx-ext-ws";
+
+window.htmx = htmx;

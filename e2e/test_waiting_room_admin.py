@@ -12,7 +12,7 @@ from tests import cast as builders
 
 
 def shows(admin: Person, name: str, number: str) -> None:
-    """See a number on the admin's page, which asks every five seconds."""
+    """See a number on the admin's page, which asks every two seconds."""
     dial = admin.page.locator(f".dials > div:has(dt:text-is('{name}')) .num")
     expect(dial).to_have_text(number)
 
@@ -34,13 +34,13 @@ def test_an_admin_raises_the_limit_and_the_student_picks(
     boss, ada = meet("max"), meet("ada")
     boss.go("/admin")
     boss.page.locator(f"section[aria-labelledby=term-{term.id}]").get_by_role(
-        "link", name="Waiting room"
+        "link", name="Opening day"
     ).click()
     shows(boss, "Waiting", "3")
     banner_is(ada.enter(term), "line")
     shows(boss, "Waiting", "4")
     boss.page.get_by_label("Maximum admitted at once").fill("lots")
-    boss.page.get_by_label("Reason").fill("Seats are free.")
+    boss.page.get_by_role("textbox", name="Reason").fill("Seats are free.")
     boss.page.get_by_role("button", name="Save limits").click()
     expect(boss.page.locator(".errors")).to_contain_text("enter a whole number from 1")
     boss.page.get_by_label("Maximum admitted at once").fill("10")
@@ -56,7 +56,7 @@ def test_an_admin_pauses_the_line_and_lets_it_go_on(meet: Meet, term: Term) -> N
     boss = meet("max")
     boss.go(f"/admin/terms/{term.id}/windows/{window.id}/room")
     press(boss, "Pause the waiting room", "Pause")
-    expect(boss.page.locator("#room-figures")).to_contain_text("Paused")
+    expect(boss.page.locator("#opening-room")).to_contain_text("Paused")
     room.enter(term.id, window.id, 900_200)
     shows(boss, "Waiting", "1")
     chief = meet("max")
@@ -65,7 +65,45 @@ def test_an_admin_pauses_the_line_and_lets_it_go_on(meet: Meet, term: Term) -> N
     expect(state).to_contain_text("Max paused the waiting room of Selection")
     expect(state).to_contain_text("No one is admitted.")
     expect(state).not_to_contain_text("Everything works")
-    press(boss, "Resume the waiting room", "Resume")
+    boss.page.get_by_role("button", name="Resume the waiting room").click()
     shows(boss, "Admitted", "1")
     press(boss, "Switch off and admit everyone", "Switch off")
-    expect(boss.page.locator("#room-figures")).to_contain_text(re.compile("admitted at once"))
+    expect(boss.page.locator("#opening-room")).to_contain_text(re.compile("admitted at once"))
+
+
+def test_a_paused_line_rings_for_those_who_want_to_hear_it(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    window = builders.an_open_window(term)
+    boss, chief, ada = meet("max"), meet("max"), meet("ada").enter(term)
+    ada.pick(section)
+    boss.go(f"/admin/terms/{term.id}/windows/{window.id}/room")
+    expect(boss.page.locator("[data-figure=seats]")).to_have_text("1")
+    expect(boss.page.locator("#opening-seats rect")).to_have_count(1)
+    chief.listen("/admin/operations")
+    bell, said = chief.page.locator("#bell"), chief.page.locator("#bell-said")
+    bell.get_by_role("button", name="Turn on the sound of alarms").click()
+    expect(bell).to_have_attribute("data-rung", "1")  # how it sounds
+    press(boss, "Pause the waiting room", "Pause")
+    expect(said).to_contain_text("Max paused the waiting room of Selection")
+    expect(bell).to_have_attribute("data-rung", "2")
+    expect(chief.page).to_have_title(re.compile("^⚠ Operations"))
+    bell.get_by_role("button", name="Mute the alarm").click()
+    expect(bell.get_by_role("button")).to_have_text("Turn on the sound of alarms")
+    boss.page.get_by_role("button", name="Resume the waiting room").click()
+    expect(said).to_be_empty()
+    expect(chief.page).to_have_title(re.compile("^Operations"))
+
+
+def test_an_open_page_of_an_opening_says_that_its_figures_are_old(meet: Meet, term: Term) -> None:
+    window = builders.an_open_window(term)
+    boss = meet("max")
+    boss.expected = re.compile("Failed to load resource")
+    boss.go(f"/admin/terms/{term.id}/windows/{window.id}/room")
+    old = boss.page.get_by_text("The portal does not answer this page.")
+    boss.page.get_by_label("Admissions per minute").fill("77")
+    boss.page.route("**/room/figures", lambda it: it.abort())
+    expect(old).to_be_visible()
+    boss.page.unroute("**/room/figures")
+    expect(old).to_be_hidden()
+    expect(boss.page.get_by_label("Admissions per minute")).to_have_value("77")

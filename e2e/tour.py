@@ -160,6 +160,7 @@ STOPS = (
     Stop("max", "/admin/terms/{open}/windows/new"),
     Stop("max", "/admin/terms/{open}/windows/new", "main form [type=submit]", ".errors"),
     Stop("max", "/admin", "section:has(#term-{open}) li a:has-text('Extend')"),
+    Stop("max", "/admin/operations/opening"),
     Stop("max", "/admin/terms/{open}/windows/{window}/room"),
     Stop("max", "/admin/terms/{open}/windows/{window}/room/pause"),
     Stop("max", "/admin/terms/{open}/windows/{window}/room/admit"),

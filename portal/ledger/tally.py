@@ -7,11 +7,12 @@ from typing import Any
 
 from redis import Redis
 
+from portal.core import recent_slots
+from portal.core.recent_slots import MINUTE, SLOT
 from portal.ledger.function_library import prefix, translate_errors
 
-SLOT = 10_000  # ms, as in portal/ledger/functions/term.lua
-SLOTS = 90  # completed slots: a quarter of an hour
 CLAIMS = ("enrolled", "waitlisted", "refused claim")
+SEATS = ("enrolled", "promoted")
 REASON = "reason "
 
 Counts = Counter[str]
@@ -30,13 +31,18 @@ class Tally:
 
         The previous slot counts by the share that falls into them, so nothing jumps between slots.
         """
-        before, now = map(_claims, self.slots[-2:])
-        return (now + before * (1 - self.at % SLOT / SLOT)) * 1000 / SLOT
+        return self._lately(CLAIMS, SLOT) * 1000 / SLOT
 
     @property
-    def rates(self) -> list[float]:
-        """Return claims per second in each completed slot."""
-        return [_claims(slot) * 1000 / SLOT for slot in self.slots[:-1]]
+    def seats_per_minute(self) -> float:
+        """Return the seats given in the last minute, from waitlists too."""
+        return self._lately(SEATS, MINUTE)
+
+    @property
+    def seats_by_minute(self) -> list[tuple[int, int]]:
+        """Return the seats given in each minute of the clock, with its begin (ms)."""
+        minutes = recent_slots.by_minute(self.at, self.slots)
+        return [(begin, _sum(counts, SEATS)) for begin, counts in minutes]
 
     @property
     def total(self) -> Counts:
@@ -46,7 +52,7 @@ class Tally:
     @property
     def claims(self) -> int:
         """Return how many claims were decided."""
-        return _claims(self.total)
+        return _sum(self.total, CLAIMS)
 
     @property
     def reasons(self) -> list[tuple[str, int]]:
@@ -57,22 +63,36 @@ class Tally:
         )
         return given.most_common()
 
+    def _lately(self, outcomes: Iterable[str], span: int) -> float:
+        """Return how many there were in the last `span` ms."""
+        *whole, now = (_sum(slot, outcomes) for slot in self.slots[-span // SLOT - 1 :])
+        return now + sum(whole) - whole[0] * (self.at % SLOT / SLOT)
 
-def tally(redis: Redis, terms: Iterable[int], at: int) -> Tally:
-    """Return the outcomes in all terms in the quarter of an hour until `at` (ms)."""
-    terms, last = list(terms), at // SLOT
-    slots = range(last - SLOTS, last + 1)
+
+def tally(redis: Redis, terms: Iterable[int], at: int, window: int | None = None) -> Tally:
+    """Return the outcomes in these terms, or in one window, in the quarter of an hour until `at`.
+
+    Decisions outside of all windows, such as those of an admin, count with the terms alone.
+    """
+    terms, slots = list(terms), recent_slots.recent(at)
     with translate_errors(), redis.pipeline(transaction=False) as pipe:
         for slot in slots:
             for term in terms:
                 pipe.hgetall(f"{prefix(term)}:tally:{slot}")
         replies = iter(pipe.execute())
-    return Tally(at, tuple(sum((_counts(next(replies)) for _ in terms), Counter()) for _ in slots))
+    return Tally(
+        at, tuple(sum((_counts(next(replies), window) for _ in terms), Counter()) for _ in slots)
+    )
 
 
-def _counts(found: Any) -> Counts:
-    return Counter({what.decode(): int(count) for what, count in found.items()})
+def _counts(found: Any, window: int | None) -> Counts:
+    counts: Counts = Counter()
+    for field, count in found.items():
+        during, _, what = field.decode().partition(" ")
+        if window is None or during == str(window):
+            counts[what] += int(count)
+    return counts
 
 
-def _claims(slot: Counts) -> int:
-    return sum(slot[what] for what in CLAIMS)
+def _sum(slot: Counts, outcomes: Iterable[str]) -> int:
+    return sum(slot[what] for what in outcomes)

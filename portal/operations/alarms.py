@@ -1,54 +1,98 @@
-"""Alarms: what an admin should check first."""
+"""Alarms: what an admin should check first, and what to do about it."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from portal.catalog.local_time import local_clock
 from portal.core.i18n import _, _n
+from portal.core.latency import Percentiles
 from portal.core.queue import QUEUE_LABELS
-from portal.operations.figures import Figures, Jobs, Stored, breakers, switches
+from portal.operations.figures import (
+    Figures,
+    Jobs,
+    Ready,
+    Stored,
+    WindowNow,
+    admitted_per_minute,
+    breakers,
+    switches,
+)
 from portal.waiting_room.admission_limits import Pause
+from portal.waiting_room.room import RoomState
 from portal.waiting_room.wording import grouped
 
 SLOW = 10  # seconds of lag
 MANY = 1000  # unrecorded events
+LATE = 1000  # ms in which 95 of 100 answers should come
+FEWEST = 50  # answers in a minute that are judged
+MINUTE = 60_000  # ms
+SOON, NOW = 15 * MINUTE, 5 * MINUTE  # before an opening
+DECIDING = {"record", "promote"}  # queues that an opening needs
 
 
 @dataclass(frozen=True)
 class Alarm:
-    """A sentence, and its severity."""
+    """A sentence, what to do about it, and its severity; some ring."""
 
     text: str
+    advice: str
     tone: Literal["few", "stop"] = "stop"
+    rings: bool = False
 
 
 def alarms(figures: Figures) -> list[Alarm]:
-    """Return the alarms, the worst first."""
-    found = [
-        *_of_stores(figures),
-        *_of_consistency(figures),
-        *_of_rooms(figures),
-        *_of_jobs(figures.jobs),
-        *_of_outbox(figures.stored),
-        *_of_imports(figures.stored),
-        *_of_record(figures),
-        *_of_parts(figures),
-    ]
+    """Return the alarms of the whole portal, the worst first."""
+    return _sorted(
+        [
+            *_of_stores(figures),
+            *_of_consistency(figures),
+            *_of_rooms(figures),
+            *_of_jobs(figures.jobs),
+            *_of_failed_jobs(figures.jobs),
+            *_of_outbox(figures.stored),
+            *_of_imports(figures.stored),
+            *_of_record(figures),
+            *_of_parts(figures),
+        ]
+    )
+
+
+def opening_alarms(
+    figures: Figures, now: WindowNow, ready: Ready | None, answers: Percentiles | None
+) -> list[Alarm]:
+    """Return the alarms that matter to the opening of a window, the worst first."""
+    return _sorted(
+        [
+            *_of_stores(figures),
+            *_of_consistency(figures),
+            *_of_rooms(figures),
+            *_of_jobs(figures.jobs, DECIDING),
+            *_of_record(figures),
+            *_of_readiness(now, ready),
+            *_of_queue(now.room),
+            *_of_answers(answers),
+        ]
+    )
+
+
+def _sorted(found: list[Alarm]) -> list[Alarm]:
     return sorted(found, key=lambda alarm: alarm.tone != "stop")
 
 
 def _of_stores(figures: Figures) -> Iterator[Alarm]:
     if not figures.at:
         yield Alarm(
-            _("Redis does not respond. Students can’t register, and most figures here are missing.")
+            _("Redis does not respond. Students can’t register, and most figures are missing."),
+            _("Tell the operators at once. Students keep their seats and positions."),
         )
     if not figures.postgresql:
         yield Alarm(
             _(
                 "PostgreSQL does not respond. Registration continues and is recorded when it"
                 " is back."
-            )
+            ),
+            _("Tell the operators. You need not close the window."),
         )
 
 
@@ -60,23 +104,27 @@ def _of_consistency(figures: Figures) -> Iterator[Alarm]:
                 " restore it with “%(command)s”.",
                 term=term.name,
                 command="fairseat rebuild ledger",
-            )
+            ),
+            _("Tell the operators at once."),
         )
     differences = figures.stored.differences if figures.stored else {}
     for term in figures.all_terms:
         if count := differences.get(term.id):
-            yield Alarm(
-                _n(
-                    "%(term)s: the audit found %(num)s difference between ledger and record.",
-                    "%(term)s: the audit found %(num)s differences between ledger and record.",
-                    count,
-                    term=term.name,
-                )
+            text = _n(
+                "%(term)s: the audit found %(num)s difference between ledger and record.",
+                "%(term)s: the audit found %(num)s differences between ledger and record.",
+                count,
+                term=term.name,
             )
+            repair = _("The operators can repair it: see “%(command)s”.", command="fairseat repair")
+            yield Alarm(text, repair)
 
 
 def _of_rooms(figures: Figures) -> Iterator[Alarm]:
-    """Yield an alarm for each waiting room that an admin has paused."""
+    """Yield an alarm for each waiting room that an admin has paused.
+
+    It rings while the window is open: before, no one would be admitted anyway.
+    """
     pauses = figures.stored.pauses if figures.stored else {}
     for term in figures.terms or ():
         for each in term.windows:
@@ -89,7 +137,12 @@ def _of_rooms(figures: Figures) -> Iterator[Alarm]:
                     "%(num)s students are waiting.",
                     each.room.waiting,
                 )
-                yield Alarm(f"{text} {waits}" if open_now else text, "few")
+                yield Alarm(
+                    f"{text} {waits}" if open_now else text,
+                    _("Resume it on the page of its opening."),
+                    "stop" if open_now else "few",
+                    rings=open_now,
+                )
 
 
 def _paused(pause: Pause | None, window: str) -> str:
@@ -103,29 +156,38 @@ def _paused(pause: Pause | None, window: str) -> str:
     )
 
 
-def _of_jobs(jobs: Jobs | None) -> Iterator[Alarm]:
+def _of_jobs(jobs: Jobs | None, only: Collection[str] = QUEUE_LABELS) -> Iterator[Alarm]:
+    """Yield the alarms of the scheduler and of these queues."""
     if jobs is None:
         return
     if not jobs.scheduler_runs:
         yield Alarm(
-            _("No scheduler is running. Windows still open, but lost jobs are not retried.")
+            _("No scheduler is running. Windows still open, but lost jobs are not retried."),
+            _("Tell the operators to start one."),
         )
     for queue in jobs.queues:
+        if queue.name not in only:
+            continue
+        named = QUEUE_LABELS[queue.name]
         if not queue.alive:
-            named = QUEUE_LABELS[queue.name]
-            yield Alarm(_("The queue “%(queue)s” has no worker.", queue=named))
+            yield Alarm(
+                _("The queue “%(queue)s” has no worker.", queue=named),
+                _("Tell the operators to start one."),
+            )
         if queue.paused:
-            named = QUEUE_LABELS[queue.name]
-            yield Alarm(_("The queue “%(queue)s” is paused.", queue=named), "few")
-    if jobs.dead:
+            yield Alarm(
+                _("The queue “%(queue)s” is paused.", queue=named),
+                _("Resume it in Operations when the cause is gone."),
+                "few",
+            )
+
+
+def _of_failed_jobs(jobs: Jobs | None) -> Iterator[Alarm]:
+    if jobs and jobs.dead:
         count = len(jobs.dead)
         yield Alarm(
-            _n(
-                "%(count)s job failed.",
-                "%(count)s jobs failed.",
-                count,
-                count=count,
-            ),
+            _n("%(count)s job failed.", "%(count)s jobs failed.", count, count=count),
+            _("Retry or discard failed jobs below."),
             "few",
         )
 
@@ -134,7 +196,7 @@ def _of_outbox(stored: Stored | None) -> Iterator[Alarm]:
     if stored and stored.mails_in_all:
         count = stored.mails_in_all
         text = _n("%(num)s email was not delivered.", "%(num)s emails were not delivered.", count)
-        yield Alarm(text, "few")
+        yield Alarm(text, _("Send or discard undelivered mail below."), "few")
     if stored and stored.applications_in_all:
         count = stored.applications_in_all
         text = _n(
@@ -142,16 +204,14 @@ def _of_outbox(stored: Stored | None) -> Iterator[Alarm]:
             "%(num)s checks or payments of applications failed.",
             count,
         )
-        yield Alarm(text, "few")
+        yield Alarm(text, _("Try failed checks and payments again below."), "few")
     if stored and stored.undelivered:
-        yield Alarm(
-            _n(
-                "%(num)s webhook delivery failed. See Webhooks.",
-                "%(num)s webhook deliveries failed. See Webhooks.",
-                stored.undelivered,
-            ),
-            "few",
+        text = _n(
+            "%(num)s webhook delivery failed.",
+            "%(num)s webhook deliveries failed.",
+            stored.undelivered,
         )
+        yield Alarm(text, _("Retry or discard it on the page Webhooks."), "few")
 
 
 def _of_imports(stored: Stored | None) -> Iterator[Alarm]:
@@ -162,6 +222,7 @@ def _of_imports(stored: Stored | None) -> Iterator[Alarm]:
                 " resolves it.",
                 name=stored.importing.name,
             ),
+            _("Open it below, under “In progress”."),
             "few",
         )
 
@@ -171,7 +232,9 @@ def _of_record(figures: Figures) -> Iterator[Alarm]:
     slowest = figures.stored and figures.stored.lag.p99
     if unrecorded > MANY:
         yield Alarm(
-            _("%(count)s decisions are not recorded yet.", count=grouped(unrecorded)), "few"
+            _("%(count)s decisions are not recorded yet.", count=grouped(unrecorded)),
+            _("They are valid. If the number still grows in five minutes, tell the operators."),
+            "few",
         )
     if slowest and slowest > SLOW * 1000:
         yield Alarm(
@@ -179,6 +242,7 @@ def _of_record(figures: Figures) -> Iterator[Alarm]:
                 "Recording is slow: the 99th percentile delay is over %(count)s s.",
                 count=round(slowest / 1000),
             ),
+            _("Decisions are valid all the same. If it lasts, tell the operators."),
             "few",
         )
 
@@ -191,8 +255,53 @@ def _of_parts(figures: Figures) -> Iterator[Alarm]:
                     "%(name)s: the circuit breaker is open because calls keep failing.",
                     name=breaker.name,
                 ),
+                _("The portal tries again by itself. If it lasts, tell the operators."),
                 "few",
             )
     for switch in switches(figures):
         if switch.in_use and not switch.on:
-            yield Alarm(_("%(name)s: switched off.", name=switch.label), "few")
+            yield Alarm(
+                _("%(name)s: switched off.", name=switch.label),
+                _("Switch it on below when the cause is gone."),
+                "few",
+            )
+
+
+def _of_readiness(now: WindowNow, ready: Ready | None) -> Iterator[Alarm]:
+    """Yield an alarm if the window opens soon and its term is not ready."""
+    if now.phase.kind != "before":
+        return
+    left = now.window.opens - now.phase.now
+    if ready and ready.since and not ready.sections:
+        yield Alarm(
+            _("This term has no sections yet, so students can’t register."),
+            _("Import or create sections, or move the window."),
+        )
+    elif left < SOON and not (ready and ready.since):
+        yield Alarm(
+            _("The term is not ready for its opening yet."),
+            _("Usually it takes a minute. Five minutes before the opening, tell the operators."),
+            "stop" if left < NOW else "few",
+        )
+
+
+def _of_queue(room: RoomState | None) -> Iterator[Alarm]:
+    """Yield an alarm if students wait although there is room for them."""
+    if room is None or room.paused or room.off or room.phase != "open":
+        return
+    stands = room.waiting and room.inside < room.at_once and not admitted_per_minute(room)
+    if stands and room.at > room.opens + MINUTE:
+        yield Alarm(
+            _("Students wait, but no one was admitted in the last minute."),
+            _("Raise the admissions per minute. If that does not help, tell the operators."),
+        )
+
+
+def _of_answers(answers: Percentiles | None) -> Iterator[Alarm]:
+    if answers and answers.answers >= FEWEST and answers.p95 > LATE:
+        seconds = grouped(round(answers.p95 / 1000, 1))
+        yield Alarm(
+            _("Pages are slow: 5 of 100 answers take longer than %(count)s s.", count=seconds),
+            _("Lower the admissions per minute. Students in the queue keep their positions."),
+            "few",
+        )

@@ -223,25 +223,25 @@ class Switch:
 
 def read_figures() -> Figures:
     """Return all figures."""
-    all_terms = _or_none(live_terms) or []
-    at = _or_none(backend().ledger.now) or 0
+    all_terms = or_none(live_terms) or []
+    at = or_none(backend().ledger.now) or 0
     ids = tuple(term.id for term in all_terms)
     redis = backend().redis
-    stored = _or_none(lambda: _stored.get(ids))
+    stored = or_none(lambda: _stored.get(ids))
     students = stored.students if stored else 0
-    terms = _or_none(lambda: _terms(all_terms, at, students), there=at > 0)
+    terms = or_none(lambda: _terms(all_terms, at, students), there=at > 0)
     running = [each.term.id for each in terms or ()]
     importing = stored.importing if stored else None
     return Figures(
         at=at,
         all_terms=all_terms,
         terms=terms,
-        fenced=_or_none(lambda: [term for term in all_terms if fence.why(term.id)], there=at > 0),
-        cancellations=_or_none(lambda: list(_cancellations(all_terms)), there=at > 0),
+        fenced=or_none(lambda: [term for term in all_terms if fence.why(term.id)], there=at > 0),
+        cancellations=or_none(lambda: list(_cancellations(all_terms)), there=at > 0),
         step=step_of(importing.id) if at and importing else ProgressStep(),
-        tally=_or_none(lambda: tally(redis, running, at), there=at > 0),
-        jobs=_or_none(_jobs, there=at > 0),
-        reports=_or_none(lambda: breaking.breaker_states(redis), there=at > 0),
+        tally=or_none(lambda: tally(redis, running, at), there=at > 0),
+        jobs=or_none(_jobs, there=at > 0),
+        reports=or_none(lambda: breaking.breaker_states(redis), there=at > 0),
         stored=stored,
         postgresql=stored is not None and not postgresql.away,
     )
@@ -333,7 +333,7 @@ def admitted_per_minute(state: RoomState) -> int:
     return round(admitted * wait_estimates.MINUTE / max(slot, state.at - max(begin, state.opens)))
 
 
-def _or_none(read: Callable[[], Found], *, there: bool = True) -> Found | None:
+def or_none(read: Callable[[], Found], *, there: bool = True) -> Found | None:
     """Return the result of `read`, None if it is unavailable; skip a store that is not `there`."""
     try:
         return read() if there else None

@@ -24,7 +24,7 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.core import flags
+from portal.core import flags, latency
 from portal.core.audit_trail import AuditEntry
 from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
@@ -167,7 +167,7 @@ def _set_outboxes(gauges: Gauges, session: Session) -> None:
 def _set_lags(gauges: Gauges, session: Session) -> None:
     """Set the percentiles of each kind of event at each stage."""
     for lags in status.stage_lags(session, timedelta(hours=1)):
-        for part, lag in zip(status.PARTS, lags.percentiles, strict=True):
+        for part, lag in zip(latency.PARTS, lags.percentiles, strict=True):
             labels = lags.name, lags.stage, part
             gauges.set("event_lag_quantile_seconds", lag / 1000, *labels)
 

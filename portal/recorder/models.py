@@ -102,7 +102,7 @@ class LagMinute(Base):
     events: Mapped[int] = mapped_column(Integer, default=0)
     failures: Mapped[int] = mapped_column(Integer, default=0)  # of full batches
     slowest: Mapped[int] = mapped_column(BigInteger, default=0)  # ms
-    buckets: Mapped[list[int]] = mapped_column(ARRAY(Integer))  # events, by BOUNDS of status.py
+    buckets: Mapped[list[int]] = mapped_column(ARRAY(Integer))  # events, by BOUNDS of latency.py
 
 
 class LagHour(Base):
@@ -117,7 +117,7 @@ class LagHour(Base):
     stage: Mapped[str] = mapped_column(String(10), primary_key=True)  # of STAGES in status.py
     events: Mapped[int] = mapped_column(Integer, default=0)
     slowest: Mapped[int] = mapped_column(BigInteger, default=0)  # ms
-    buckets: Mapped[list[int]] = mapped_column(ARRAY(Integer))  # events, by BOUNDS of status.py
+    buckets: Mapped[list[int]] = mapped_column(ARRAY(Integer))  # events, by BOUNDS of latency.py
 
 
 class Enrollment(Base):

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import accumulate
 from typing import Any
 
 from sqlalchemy import ARRAY, Integer, bindparam, delete, func, select, text
@@ -17,6 +16,7 @@ from sqlalchemy.orm import Session
 from portal.catalog.models import Term
 from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
+from portal.core.latency import BOUNDS, PARTS, percentile
 from portal.core.moments import MILLISECOND
 from portal.recorder.consistency import fence
 from portal.recorder.events import Event
@@ -78,8 +78,6 @@ def term_statuses() -> list[TermStatus]:
 #
 # Counts per bucket make the percentiles of a month as cheap as those of a minute.
 
-# The upper bounds (ms) of the buckets; the last bucket has none.
-BOUNDS = (5, 10, 20, 35, 50, 75, 100, 150, 200, 350, 500, 750, 1000, 2000, 5000, 10_000, 60_000)
 KEPT = timedelta(days=30)
 SPANS = {
     "5m": timedelta(minutes=5),
@@ -97,7 +95,6 @@ HOUR_SPANS = {
 # stage ends when the recorder has read it from the journal; then it is in the event log; then the
 # read models have it. `failed` counts each attempt of a batch that could not be recorded.
 STAGES = ("created", "recorded", "projected", "failed")
-PARTS = (0.5, 0.95, 0.99)  # the percentiles of each stage
 
 
 def _with_buckets(table: str) -> str:
@@ -215,7 +212,7 @@ def lags_over(session: Session, span: str) -> Lags:
     events, failures, slowest = session.execute(sums.where(recent)).one()
     if not events:
         return Lags(span, 0, failures, None, None, None, None)
-    p50, p95, p99 = (percentile(buckets, part, slowest) for part in (0.5, 0.95, 0.99))
+    p50, p95, p99 = (percentile(buckets, part, slowest) for part in PARTS)
     return Lags(span, events, failures, p50, p95, p99, slowest)
 
 
@@ -247,13 +244,6 @@ def stage_lags(session: Session, span: timedelta) -> list[StageLags]:
         percentiles = [percentile(counts, each, longest) for each in PARTS]
         found.append(StageLags(name, stage, sum(counts), percentiles, longest))
     return sorted(found, key=lambda each: (each.name, STAGES.index(each.stage)))
-
-
-def percentile(buckets: Sequence[int], part: float, slowest: int) -> int:
-    """Return the upper bound (ms) of the bucket that holds this percentile."""
-    wanted = part * sum(buckets)
-    bucket = next(number for number, sum_ in enumerate(accumulate(buckets)) if sum_ >= wanted)
-    return min(slowest, (*BOUNDS, slowest)[bucket])
 
 
 def forget_lags(session: Session) -> None:

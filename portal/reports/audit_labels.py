@@ -64,6 +64,7 @@ FIELDS = {
     "kind": _l("Kind"),
     "left": _l("Students who left a waitlist"),
     "lifted_at": _l("Lifted"),
+    "machine": _l("Machine"),
     "mails": _l("Emails"),
     "name": _l("Name"),
     "names": _l("Events"),

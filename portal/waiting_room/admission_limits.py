@@ -27,6 +27,11 @@ class AdmissionLimits:
     off: bool = False
 
     @property
+    def counts(self) -> bool:
+        """Return whether they admit by numbers: neither paused nor switched off."""
+        return not self.off and self.per_minute > 0
+
+    @property
     def mark(self) -> str:
         """Return the limits as a text for the hidden field of a form."""
         return f"{self.per_minute} {self.at_once} {self.off:d}"
@@ -44,6 +49,16 @@ class Pause:
 
     at: datetime
     by: str
+
+
+@dataclass(frozen=True)
+class EarlierLimits:
+    """Limits that applied before, and who changed them, when and why."""
+
+    limits: AdmissionLimits
+    at: datetime
+    by: str
+    reason: str
 
 
 def limits_of(state: RoomState) -> AdmissionLimits:
@@ -75,6 +90,11 @@ def change(  # noqa: PLR0913  the room, its limits, what was seen, who and why
         room.set_limits(term, window, **asdict(limits), seen=asdict(seen))
 
 
+def changed(control: str, now: AdmissionLimits, term: int, window: int) -> AdmissionLimits:
+    """Return the limits that a control of CHANGES makes of those of `now`."""
+    return CHANGES[control](now, usual_rate(term, window))
+
+
 def last_set(term: int, window: int) -> AdmissionLimits | None:
     """Return the limits that an admin has last set, None if none has."""
     mine = AuditEntry.action == ACTION, AuditEntry.subject == _subject(term, window)
@@ -92,6 +112,25 @@ def usual_rate(term: int, window: int) -> int:
         known = session.scalar(turned.order_by(AuditEntry.id.desc()).limit(1))
     per_minute, _ = backend().settings.room or (0, 0)
     return known or per_minute
+
+
+def earlier(term: int, window: int, now: AdmissionLimits) -> EarlierLimits | None:
+    """Return the last limits other than those of `now`; pauses and switches don't count."""
+    pace, most = (AuditEntry.before[name].as_integer() for name in ("per_minute", "at_once"))
+    found = (
+        select(AuditEntry, Account.name)
+        .outerjoin(Account, Account.id == AuditEntry.account_id)
+        .where(AuditEntry.action == ACTION, AuditEntry.subject == _subject(term, window))
+        .where(pace > 0, AuditEntry.before["off"].as_boolean().is_(False))
+        .where(or_(pace != now.per_minute, most != now.at_once))
+        .order_by(AuditEntry.id.desc())
+        .limit(1)
+    )
+    with transaction() as session:
+        for entry, name in session.execute(found):
+            limits = AdmissionLimits(**(entry.before or {}))
+            return EarlierLimits(limits, entry.at, name or "", entry.reason)
+    return None
 
 
 def latest_pauses(session: Session, terms: Sequence[int]) -> dict[int, Pause]:

@@ -70,7 +70,7 @@ def words() -> dict[str, Any]:
     return _words(current_locale())
 
 
-def grouped(count: int) -> str:
+def grouped(count: float) -> str:
     """Return a number in the reader's format, such as `1,250`."""
     return str(format_decimal(count, locale=current_locale()))
 

@@ -3,6 +3,7 @@
 import "./htmx.js";
 import "./armed.js";
 import "./back.js";
+import "./bell.js";
 import "./busy.js";
 import "./captcha.js";
 import "./countdown.js";

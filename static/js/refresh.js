@@ -1,15 +1,29 @@
 // Asks now and then for what moves on a page and comes by no socket, while somebody looks.
 
-const EVERY = 5000;
+const EVERY = 5000; // ms, unless the page says how often
+
+let timer = 0;
+let asking = false;
+
+const place = () => document.querySelector("[data-refresh]");
+const later = () => { timer = setTimeout(refresh, Number(place()?.dataset.every ?? EVERY)); };
 
 async function refresh() {
-  const { refresh: address } = document.querySelector("[data-refresh]")?.dataset ?? {};
-  if (!address || document.hidden || !navigator.onLine) return;
-  // By itself, so that an admin who went away is logged out all the same.
-  const answer = await fetch(address, { headers: { "Fs-Alone": "1" } }).catch(() => null);
-  if (!answer?.ok || answer.redirected) return;
-  dispatchEvent(new CustomEvent("fs:fragments", { detail: await answer.text() }));
+  if (asking) return;
+  asking = true;
+  clearTimeout(timer);
+  if (place() && !document.hidden) await ask(place().dataset.refresh);
+  asking = false;
+  later();
 }
 
-setInterval(refresh, EVERY);
+async function ask(address) {
+  // By itself, so that an admin who went away is logged out all the same.
+  const answer = await fetch(address, { headers: { "Fs-Alone": "1" } }).catch(() => null);
+  const text = answer?.ok && !answer.redirected ? await answer.text().catch(() => null) : null;
+  document.body.toggleAttribute("data-stale", text === null);
+  if (text !== null) dispatchEvent(new CustomEvent("fs:fragments", { detail: text }));
+}
+
 document.addEventListener("visibilitychange", refresh);
+later();

@@ -2,8 +2,9 @@
 
 from collections import Counter
 
-from portal.ledger.tally import SLOT, SLOTS, Tally, tally
-from tests.ledger.requests import TERM, Desk
+from portal.core.recent_slots import MINUTES, SLOT, SLOTS
+from portal.ledger.tally import Tally, tally
+from tests.ledger.requests import OPEN, TERM, Desk
 
 KEEP = 20 * 60_000
 
@@ -45,12 +46,30 @@ def test_tally_expires(desk: Desk) -> None:
     assert all(KEEP - 60_000 < desk.redis.pttl(key) <= KEEP for key in stored)
 
 
-def test_rate_covers_ten_seconds_and_rates_cover_completed_slots() -> None:
+def test_tally_of_a_window_leaves_out_other_windows_and_admins(desk: Desk) -> None:
+    desk.section(1, capacity=5)
+    desk.claim(501, 1)
+    desk.claim(502, 1, windows=[])  # refused: no window is open for this student
+    of = {each: tally(desk.redis, [TERM], desk.ledger.now(), each) for each in (OPEN, 0, 999)}
+    assert [each.total["enrolled"] for each in of.values()] == [1, 0, 0]
+    assert [dict(each.reasons) for each in of.values()] == [{}, {"window_unscheduled": 1}, {}]
+    assert counted(desk).claims == 2
+
+
+def test_rate_covers_ten_seconds() -> None:
     slots = [Counter({"enrolled": 60})] * (SLOTS - 1)
     slots += [Counter({"enrolled": 20, "refused claim": 4}), Counter({"waitlisted": 5, "left": 9})]
     found = Tally(at=SLOT * 1000 + SLOT // 2, slots=tuple(slots))
     assert found.rate == (24 / 2 + 5) / 10
-    assert (len(found.rates), found.rates[0], found.rates[-1]) == (SLOTS, 6.0, 2.4)
+
+
+def test_seats_of_the_last_minute_and_of_each_minute_of_the_clock() -> None:
+    slots = [Counter({"enrolled": 2, "promoted": 1, "waitlisted": 9})] * (SLOTS + 1)
+    found = Tally(at=60 * 60_000 + 25_000, slots=tuple(slots))  # 25 s into a minute
+    assert found.seats_per_minute == 3 * 6.5
+    minutes = found.seats_by_minute
+    assert len(minutes) == MINUTES
+    assert minutes[-2:] == [(59 * 60_000, 18), (60 * 60_000, 9)]
 
 
 def test_rate_does_not_jump_when_a_slot_ends() -> None:

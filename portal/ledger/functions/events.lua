@@ -22,10 +22,11 @@ function Term:journal(seq, name, event, unheard)
   self:tally(event.act and name .. " " .. event.act or name)
 end
 
--- Count outcomes in slots of ten seconds, for the operations page; they expire soon.
+-- Count outcomes by window in slots of ten seconds, for the pages of admins; they expire soon.
 function Term:tally(what)
   local key = self:key("tally", math.floor(self.at / SLOT))
-  if redis.call("HINCRBY", key, what, 1) == 1 then redis.call("PEXPIRE", key, TALLIED) end
+  local field = string.format("%d %s", self.during or 0, what)
+  if redis.call("HINCRBY", key, field, 1) == 1 then redis.call("PEXPIRE", key, TALLIED) end
 end
 
 -- A free seat belongs to the waitlist while it has a student who was not skipped, until the last day

@@ -28,7 +28,7 @@
 --   plans:<student>  how often the student's plan has changed
 --   request:<student>:<key>  request (SHA-1) and stored answer, JSON, for a day
 --   rate:<student>  when the requests counted against the rate limit are earned back (ms)
---   tally:<ten seconds>      hash: outcome -> how often, for a while
+--   tally:<ten seconds>      hash: window (or 0) and outcome -> how often, for a while
 
 local DAY = 24 * 60 * 60 * 1000
 local SLOT, TALLIED = 10000, 20 * 60 * 1000 -- ms

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flask import Blueprint, abort, flash, render_template, request, url_for
+from flask import Blueprint, abort, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from jinja2 import Environment
 from sqlalchemy import select
@@ -20,7 +20,7 @@ from portal.core.queue import QUEUE_LABELS, QUEUES, pause_flag
 from portal.ledger.function_library import translate_errors
 from portal.live.rendering import Fragments, OperationsReader, renderers
 from portal.notifications.kinds import KINDS
-from portal.operations import figures
+from portal.operations import figures, opening
 from portal.operations.alarms import alarms
 from portal.operations.figures import Figures
 from portal.people.models import Account
@@ -29,7 +29,6 @@ from portal.recorder.consistency import audit_runs
 from portal.recorder.events import STUDENT_EVENTS
 from portal.recorder.models import ContinuousAudit
 from portal.recorder.status import HOUR_SPANS, stage_lags
-from portal.registration.reasons import label
 from portal.web.confirm import Confirmation, NotPossible, confirm, done, seen_number
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
@@ -113,10 +112,21 @@ def _content(found: Figures, *, operates: bool) -> dict[str, Any]:
         "mail_kinds": KINDS,
         "queue_names": QUEUE_LABELS,
         "pauses": figures.pauses(found),
-        "label": label,
         "admitted_per_minute": figures.admitted_per_minute,
         "times": local_clock(),
     }
+
+
+@bp.get("/opening")
+@requires(Right.SEE_TERMS)
+def show_opening() -> ResponseReturnValue:
+    """Go to the opening that matters now: of the open window, the next, or the last one."""
+    chosen = opening.current()
+    if chosen is None:
+        return render_template("admin/opening_none.html")
+    term, now = chosen
+    address = url_for("admin.waiting_room.show", term_id=term.term.id, window_id=now.window.id)
+    return redirect(address, 303)
 
 
 # Feature flags

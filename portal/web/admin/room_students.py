@@ -170,7 +170,7 @@ def _window(term_id: int, window_id: int) -> WindowView:
 def _page(wording: Wording, term_id: int, window: WindowView) -> Confirmation:
     state = room.state(term_id, window.id)
     return wording.page(
-        (_address(term_id, window.id), _("Waiting room")),
+        (_address(term_id, window.id), _("Opening day")),
         facts=[
             (_("Window"), window.name),
             (_("Waiting"), grouped(state.waiting)),

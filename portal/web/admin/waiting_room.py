@@ -1,22 +1,25 @@
-"""A window's waiting room: its status, its limits, and the buttons that control it."""
+"""The opening of a window: its figures, the limits of its waiting room, and its controls."""
 
 from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.backend import backend
+from portal.catalog.local_time import local_clock
 from portal.catalog.term_catalog import catalog_of
 from portal.core import flags
 from portal.core.i18n import _, _l
 from portal.ledger.types import WindowView
-from portal.operations.figures import admitted_per_minute
+from portal.operations import opening
+from portal.operations.figures import admitted_per_minute, or_none
 from portal.people.roles import Right
+from portal.registration.reasons import label
 from portal.waiting_room import admission_limits, room, wait_estimates
 from portal.waiting_room.admission_limits import AdmissionLimits
-from portal.waiting_room.room import LimitsChanged, QueueEntry
+from portal.waiting_room.room import LimitsChanged, QueueEntry, RoomState
 from portal.waiting_room.wording import grouped
 from portal.waiting_room.wording import wait as wait_in_words
 from portal.web.confirm import NotPossible, Wording, confirm, done
-from portal.web.forms import Form, NumberField, ReasonField
+from portal.web.forms import Form, NumberField, OptionalReasonForm, ReasonField, ReasonForm
 from portal.web.http.access import requires, visitor
 from portal.windows import service
 
@@ -51,7 +54,8 @@ CONTROLS = {
         _l("Pause the waiting room"),
         _l(
             "No more students are admitted. Admitted students can continue, and waiting"
-            " students keep their positions until you resume."
+            " students keep their positions until you resume. They read that the queue is"
+            " paused. An alarm rings on the pages of admins."
         ),
         done=_l("Waiting room paused. No one is admitted."),
         button=_l("Pause"),
@@ -79,13 +83,25 @@ CONTROLS = {
         done=_l("Waiting room switched on. The limits apply again."),
         button=_l("Switch on"),
     ),
+    "advice": Wording(
+        _l("Use the limits of the rehearsal"),
+        _l("They apply at once. You can go back to the limits of now with one button."),
+        done=_l("The limits of the rehearsal apply."),
+        button=_l("Use these limits"),
+    ),
+    "back": Wording(
+        _l("Go back to the limits from before"),
+        _l("They apply at once."),
+        done=_l("The limits from before apply again."),
+        button=_l("Use these limits"),
+    ),
 }
 
 
 @bp.get("")
 @requires(Right.SEE_TERMS)
 def show(term_id: int, window_id: int) -> ResponseReturnValue:
-    """Render the waiting room's status and its limits."""
+    """Render the opening of the window, with the limits of its waiting room."""
     window = _window(term_id, window_id)
     state = room.state(term_id, window_id)
     form = LimitsForm(formdata=None, per_minute=state.per_minute, at_once=state.at_once)
@@ -95,10 +111,9 @@ def show(term_id: int, window_id: int) -> ResponseReturnValue:
 @bp.get("/figures")
 @requires(Right.SEE_TERMS)
 def figures(term_id: int, window_id: int) -> ResponseReturnValue:
-    """Render the current status, for an open page."""
-    return render_template(
-        "admin/room_figures.html", **_figures(term_id, _window(term_id, window_id))
-    )
+    """Render the current figures, for an open page."""
+    context = _figures(term_id, _window(term_id, window_id))
+    return render_template("admin/opening_figures.html", **context)
 
 
 @bp.post("")
@@ -112,7 +127,9 @@ def change(term_id: int, window_id: int) -> ResponseReturnValue:
         return _page(term_id, window, form), 422
     limits, by = AdmissionLimits(form.per_minute.data, form.at_once.data), visitor().id
     try:
-        admission_limits.change(term_id, window_id, limits, _seen(), by=by, reason=form.reason.data)
+        admission_limits.change(
+            term_id, window_id, limits, _limits("seen"), by=by, reason=form.reason.data
+        )
     except LimitsChanged:
         form.refuse(_("Someone else has changed the limits."))
         form.refuse(_("The current limits are shown above. Save again to use yours."))
@@ -123,35 +140,74 @@ def change(term_id: int, window_id: int) -> ResponseReturnValue:
 @bp.route(f"/<any({','.join(CONTROLS)}):control>", methods=["GET", "POST"])
 @requires(Right.CHANGE_WINDOWS)
 def act_on(term_id: int, window_id: int, control: str) -> ResponseReturnValue:
-    """Pause or resume the queue, or switch the room off or on."""
+    """Pause or resume the queue, switch the room off or on, or use other limits.
+
+    To resume takes one press, without a reason.
+    """
     window, state = _window(term_id, window_id), room.state(term_id, window_id)
     if backend().settings.room is None:
         abort(404)
     wording, now = CONTROLS[control], admission_limits.limits_of(state)
-    usual = admission_limits.usual_rate(term_id, window_id)
-    wanted, address = admission_limits.CHANGES[control](now, usual), _address(term_id, window_id)
+    offered, address = _offered(control, term_id, window_id, now), _address(term_id, window_id)
 
     def act(reason: str) -> ResponseReturnValue:
-        seen = _seen()
-        limits, by = admission_limits.CHANGES[control](seen, usual), visitor().id
+        seen, limits = _limits("seen"), _limits("to") if control in OFFERS else None
+        if limits is None:
+            limits = admission_limits.changed(control, seen, term_id, window_id)
+        elif limits not in {offered, now}:  # such as the advice of an older rehearsal
+            raise NotPossible(str(OVERTAKEN))
         try:
-            admission_limits.change(term_id, window_id, limits, seen, by=by, reason=reason)
+            admission_limits.change(
+                term_id, window_id, limits, seen, by=visitor().id, reason=reason
+            )
         except LimitsChanged:
             raise NotPossible(str(OVERTAKEN)) from None
         return done(str(wording.done), address)
 
     page = wording.page(
-        (address, _("Waiting room")),
+        (address, _("Opening day")),
         facts=[
             (_("Window"), window.name),
             (_("Now"), _in_words(now)),
-            (_("After"), _in_words(wanted)),
+            (_("After"), _in_words(offered)),
             (_("Waiting"), grouped(state.waiting)),
         ],
-        seen={"seen": now.mark},
-        refusal=str(OVERTAKEN) if wanted == now or state.phase == "ended" else "",
+        seen={"seen": now.mark, "to": offered.mark},
+        refusal=str(OVERTAKEN) if offered == now or state.phase == "ended" else "",
     )
-    return confirm(page, act)
+    return confirm(page, act, _form_of(control))
+
+
+def _offered(control: str, term_id: int, window_id: int, now: AdmissionLimits) -> AdmissionLimits:
+    """Return the limits that a control would set now; those of now if it would change nothing."""
+    if control not in OFFERS:
+        return admission_limits.changed(control, now, term_id, window_id)
+    if not now.counts:
+        return now  # to resume is another press
+    return OFFERS[control](term_id, window_id, now) or now
+
+
+def _of_rehearsal(_term_id: int, _window_id: int, _now: AdmissionLimits) -> AdmissionLimits | None:
+    rehearsal = opening.advised().rehearsal
+    return rehearsal.limits if rehearsal else None
+
+
+def _from_before(term_id: int, window_id: int, now: AdmissionLimits) -> AdmissionLimits | None:
+    found = admission_limits.earlier(term_id, window_id, now)
+    return found.limits if found else None
+
+
+# The controls that set limits from elsewhere: a form says which, so that it is no older advice.
+OFFERS = {"advice": _of_rehearsal, "back": _from_before}
+
+
+def _form_of(control: str) -> Form | None:
+    if control == "resume":
+        return OptionalReasonForm()
+    rehearsal = opening.advised().rehearsal if control == "advice" else None
+    if rehearsal is None:
+        return None
+    return ReasonForm(reason=_("Rehearsal of %(date)s", date=local_clock().short(rehearsal.at)))
 
 
 def _window(term_id: int, window_id: int) -> WindowView:
@@ -163,38 +219,48 @@ def _address(term_id: int, window_id: int) -> str:
     return url_for("admin.waiting_room.show", term_id=term_id, window_id=window_id)
 
 
-def _seen() -> AdmissionLimits:
-    """Return the limits that the page showed."""
+def _limits(name: str) -> AdmissionLimits:
+    """Return the limits in a hidden field: those that the page showed, or that it sets."""
     try:
-        return AdmissionLimits.of(request.form["seen"])
+        return AdmissionLimits.of(request.form[name])
     except ValueError:
         abort(400)
 
 
 def _page(term_id: int, window: WindowView, form: LimitsForm) -> str:
-    return render_template(
-        "admin/room.html",
-        **_figures(term_id, window),
-        term=catalog_of(term_id).term,
-        form=form,
-    )
+    return render_template("admin/opening.html", **_figures(term_id, window), form=form)
 
 
 def _figures(term_id: int, window: WindowView) -> dict[str, object]:
-    state = room.state(term_id, window.id)
+    found = opening.read_opening(term_id, window)
+    context: dict[str, object] = {
+        "term": catalog_of(term_id).term,
+        "window": window,
+        "opening": found,
+        "rooms": backend().settings.room is not None,
+        "switched_off": not flags.on("waiting_room"),
+        "reason": label,
+    }
+    return context | (_of_room(term_id, window.id, found.now.room) if found.now.room else {})
+
+
+def _of_room(term_id: int, window_id: int, state: RoomState) -> dict[str, object]:
+    now, advised = admission_limits.limits_of(state), opening.advised()
     compared = state.right + state.wrong
     last = QueueEntry("waiting", state, ahead=max(0, state.waiting - 1))
     return {
-        "window": window,
-        "term_id": term_id,
         "state": state,
-        "seen": admission_limits.limits_of(state).mark,
-        "rooms": backend().settings.room is not None,
-        "switched_off": not flags.on("waiting_room"),
+        "seen": now.mark,
         "lately": admitted_per_minute(state),
         "last": wait_in_words(wait_estimates.estimate(last)) if state.waiting else "",
         "share": state.right / compared if compared else None,
         "compared": compared,
+        "limits": now,
+        "earlier": or_none(
+            lambda: admission_limits.earlier(term_id, window_id, now), there=now.counts
+        ),
+        "advised": advised,
+        "in_words": _in_words,
     }
 
 

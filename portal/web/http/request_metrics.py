@@ -6,10 +6,12 @@ from time import perf_counter
 from flask import Flask, Response, g, request
 from prometheus_client import Counter, Histogram
 
+from portal.core import latency
 from portal.core.metrics import REQUEST_TIME, REQUESTS
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 LONG = {"live.socket"}  # these last as long as a page is open
+STUDENTS = "student"  # the blueprint whose times the opening page shows
 
 
 def start(app: Flask) -> None:
@@ -34,6 +36,8 @@ def _count(response: Response) -> Response:
     _requests(route, method, response.status_code).inc()
     if rule is None or rule.endpoint not in LONG:
         _times(route, method).observe(took())
+    if request.blueprint == STUDENTS:
+        latency.count(took())
     return response
 
 

@@ -52,7 +52,7 @@ ACTS: dict[str, Form | str] = {
         for view in ("admit", "expire", "empty")
     },
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
-    "<any(pause,resume,off,on):control>": "tests/web/admin/test_waiting_room.py",
+    "<any(pause,resume,off,on,advice,back):control>": "tests/web/admin/test_waiting_room.py",
     "POST /admin/exports": "tests/exchange/test_exports.py",
     "POST /admin/imports": "tests/exchange/test_page.py",
     "POST /admin/imports/<int:import_id>/"

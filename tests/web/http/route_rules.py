@@ -361,9 +361,9 @@ RULES = {
     "GET /admin/terms/<int:term_id>/windows/<int:window_id>/room/figures": needs(Right.SEE_TERMS),
     **dict.fromkeys(ROOM_STUDENTS, needs(Right.CHANGE_WINDOWS)),
     "GET /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
-    "<any(pause,resume,off,on):control>": needs(Right.CHANGE_WINDOWS),
+    "<any(pause,resume,off,on,advice,back):control>": needs(Right.CHANGE_WINDOWS),
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
-    "<any(pause,resume,off,on):control>": needs(Right.CHANGE_WINDOWS),
+    "<any(pause,resume,off,on,advice,back):control>": needs(Right.CHANGE_WINDOWS),
     "GET /admin/webhooks": needs(Right.SEE_WEBHOOKS),
     "POST /admin/webhooks": needs(Right.CHANGE_WEBHOOKS),
     "GET /admin/service-tokens": needs(Right.SEE_SERVICE_TOKENS),
@@ -389,6 +389,7 @@ RULES = {
     f"GET {QUEUE}": needs(Right.OPERATE),
     f"POST {QUEUE}": needs(Right.OPERATE),
     "GET /admin/operations/lag": needs(Right.SEE_OPERATIONS),
+    "GET /admin/operations/opening": needs(Right.SEE_TERMS),
     f"GET {CATALOG}": needs(Right.SEE_SECTIONS),
     f"GET {CATALOG_CHANGE}": needs(Right.CHANGE_SECTIONS),
     f"POST {CATALOG_CHANGE}": needs(Right.CHANGE_SECTIONS),

@@ -139,6 +139,19 @@ def test_the_counts_of_a_compact_row_stay_in_their_row_in_each_language(
     assert not ada.row(last_seat).locator(".seats-note").evaluate(RUNS_OVER)
 
 
+@pytest.mark.parametrize("screen", [LAPTOP, PHONE], ids=["laptop", "phone"])
+def test_a_compact_row_shows_both_times_of_a_class_whole(
+    meet: Meet, term: Term, screen: Any
+) -> None:
+    lecture = builders.Meets("MWF", "11:00", "11:50", kind="")
+    twice = lecture, builders.Meets("R", "12:00", "13:50", kind="Lab")
+    section = builders.a_section(builders.a_course(f"LAB-{term.id}"), term, meetings=twice)
+    builders.an_open_window(term, minutes=300)
+    when = meet("ada", viewport=screen).enter(term).row(section).locator(".row-when")
+    expect(when).to_contain_text("11:00–11:50 am")
+    assert when.evaluate("it => it.scrollWidth <= it.clientWidth")
+
+
 @pytest.mark.parametrize(
     ("screen", "fewest"), [(LAPTOP, 10), (PHONE, 6), (SMALL, 3)], ids=["laptop", "phone", "small"]
 )

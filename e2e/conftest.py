@@ -27,6 +27,7 @@ expect.set_options(timeout=TIMEOUT)
 def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     with running(tmp_path_factory.mktemp("portal") / "var") as portal:
         yield portal
+        portal.bring_back()
         portal.audit()
 
 
@@ -74,6 +75,13 @@ def rested(portal: Running) -> None:
     for pattern in ("limit:*", "*:rate:*"):
         for meter in redis.scan_iter(pattern):
             redis.delete(meter)
+
+
+@pytest.fixture(autouse=True)
+def story(portal: Running, cast: Cast) -> Iterator[None]:  # noqa: ARG001
+    """Only the terms of a story and of the campus are there meanwhile."""
+    with portal.story():
+        yield
 
 
 @pytest.fixture

@@ -5,13 +5,16 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+from sqlalchemy import func, select, update
 
 from portal import backend, subscribers
 from portal.backend import Backend
+from portal.catalog.models import Term
+from portal.core.db import transaction
 from portal.core.settings import Settings
 from portal.recorder.consistency.audit import audit
 from portal.runtime.child_process import Child
@@ -33,6 +36,24 @@ class Running:
     folder: Path
     child: Child
     backend: Backend
+    put_away: list[int] = field(default_factory=list)  # terms of stories that are over
+
+    @contextmanager
+    def story(self) -> Iterator[None]:
+        """Delete the terms that the block makes, as the scheduler and pages look at each term."""
+        with transaction() as session:
+            before = session.scalar(select(func.max(Term.id))) or 0
+        yield
+        new = Term.id > before, Term.deleted_at.is_(None)
+        with transaction() as session:
+            away = update(Term).where(*new).values(deleted_at=func.now()).returning(Term.id)
+            self.put_away += session.scalars(away)
+
+    def bring_back(self) -> None:
+        """Restore the terms of all stories."""
+        with transaction() as session:
+            back = update(Term).where(Term.id.in_(self.put_away)).values(deleted_at=None)
+            session.execute(back)
 
     def audit(self, term: str = "") -> None:
         """See that ledger, log and read models tell the same, of the term so named or of all."""

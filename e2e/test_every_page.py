@@ -13,6 +13,7 @@ from e2e.person import Meet, Person
 from e2e.tour import STOPS, Stop, tour
 
 EACH = 8  # stops of one test
+STAFF = ("iris", "max")
 PARTS = [STOPS[at : at + EACH] for at in range(0, len(STOPS), EACH)]
 
 # What moves though its reader wants no motion.
@@ -30,6 +31,18 @@ MAIN_ACTS = """() => {
     return [...place.querySelectorAll(".btn-primary, .plan-submit")]
         .filter((it) => it.checkVisibility({ visibilityProperty: true }))
         .map((it) => it.textContent.trim().replace(/\\s+/g, " "));
+}"""
+
+# What a page of staff lacks of the frame that all of them share.
+UNEVEN = """() => {
+    const count = (selector) => document.querySelectorAll(selector).length;
+    const frame = {
+        "one heading": count("main h1") === 1,
+        "navigation": count("nav[aria-label=Main]") === 1,
+        "the heading in its head": count("main .page-head h1, main .slip h1") === 1,
+        "at most one main button": count("main .btn-primary") <= 1,
+    };
+    return Object.keys(frame).filter((name) => !frame[name]);
 }"""
 
 
@@ -55,9 +68,16 @@ def wrong(person: Person) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("stops", PARTS, ids=range(len(PARTS)))
-def test_nobody_is_kept_out(meet: Meet, campus: Campus, stops: Sequence[Stop]) -> None:
+def test_nobody_is_kept_out_and_staff_find_the_same_frame(
+    meet: Meet, campus: Campus, stops: Sequence[Stop]
+) -> None:
     walk = tour(
         meet, campus, stops, viewport=DESKTOP, color_scheme="light", reduced_motion="reduce"
     )
-    found = [f"{name}: {each}" for person, name in walk for each in wrong(person)]
+    found = []
+    for (person, name), stop in zip(walk, stops, strict=True):
+        if stop.who in STAFF and not stop.press:
+            lacking = person.page.evaluate(UNEVEN)
+            found += [f"{name}: lacks {each}" for each in lacking]
+        found += [f"{name}: {each}" for each in wrong(person)]
     assert not found, "\n".join(found)

@@ -1,18 +1,15 @@
 """The pages of staff are one family, fit any name, and say whose time they mean."""
 
 import re
-from collections.abc import Sequence
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 from sqlalchemy import update
 
 from e2e import sizes
 from e2e.campus import Campus
 from e2e.contrast import DESKTOP, PHONE
 from e2e.person import Meet
-from e2e.test_every_page import PARTS
-from e2e.tour import Stop, tour
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.people.models import Account
@@ -28,27 +25,6 @@ MIDDLES = """all => all.map((it) => {
     const { top, bottom } = text.getBoundingClientRect();
     return (top + bottom) / 2;
 })"""
-
-
-def uneven(page: Page) -> list[str]:
-    """Return what the page lacks of the frame that all pages share."""
-    wanted = {
-        "one heading": page.locator("main h1").count() == 1,
-        "navigation": page.locator("nav[aria-label=Main]").count() == 1,
-        "the heading in its head": page.locator("main .page-head h1, main .slip h1").count() == 1,
-        "at most one main button": page.locator("main .btn-primary").count() <= 1,
-    }
-    return [name for name, found in wanted.items() if not found]
-
-
-@pytest.mark.parametrize("stops", PARTS, ids=range(len(PARTS)))
-def test_every_page_of_staff_has_the_same_frame(
-    meet: Meet, campus: Campus, stops: Sequence[Stop]
-) -> None:
-    plain = [each for each in stops if each.who in {"max", "iris"} and not each.press]
-    walk = tour(meet, campus, plain)
-    found = [f"{name}: {each}" for person, name in walk for each in uneven(person.page)]
-    assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize("name", NAMES, ids=("right to left", "long", "one word"))

@@ -11,6 +11,7 @@ from portal.applications.history import notify
 from portal.applications.kinds import KINDS
 from portal.applications.models import EDITABLE, Application
 from portal.catalog.term_catalog import live_terms
+from portal.catalog.views import term_view
 from portal.core.db import transaction
 from portal.core.queue import NO_TERM
 from portal.notifications.kinds import APPLICATION_MOVED
@@ -45,9 +46,9 @@ def remind_due() -> None:
 def _due() -> dict[tuple[str, int], date]:
     """Return the last days that come soon, by kind and term."""
     today, found = service.today(), {}
-    for term in live_terms():
+    for term in map(term_view, live_terms()):  # no catalogs: the scheduler asks every second
         for kind in KINDS.values():
-            last = service.last_day(kind, term.id)
+            last = kind.last_day(term)
             if today <= last <= today + timedelta(DAYS):
                 found[kind.name, term.id] = last
     return found

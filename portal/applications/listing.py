@@ -39,7 +39,11 @@ READY = {
     "fee": _l("Fee not paid"),
     "documents": _l("Documents not checked"),
 }
-STAGES = {"department": _l("Department"), "registrar": _l("Registrar")}
+STAGES = {
+    "department": _l("Department"),
+    "instructor": _l("Instructor"),
+    "registrar": _l("Registrar"),
+}
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,11 @@ class ApplicationView:
         if application.state != REVIEW:
             return ""
         return str(STAGES[self.kind.stages[min(application.stage, len(self.kind.stages) - 1)]])
+
+    @property
+    def is_last_stage(self) -> bool:
+        """Return whether an approval is carried out, and no other stage follows."""
+        return self.application.stage + 1 >= len(self.kind.stages)
 
     @property
     def since(self) -> int:
@@ -125,8 +134,8 @@ class Filters:
     """What the queue shows: a state, kind and term, and text in the person's name or number.
 
     `stage` is who decides next. `ready` applications have their fee paid and documents checked;
-    others wait for one of these. `decider` is an account that decides for its department: it sees
-    only what it may decide now.
+    others wait for one of these. `decider` is an account that decides for its department or its
+    sections: it sees only what it may decide now.
     """
 
     state: str = REVIEW
@@ -218,7 +227,7 @@ def in_batches(shown: Filters) -> Iterator[list[ApplicationView]]:
 def waiting(decider: int | None = None) -> Waiting:
     """Return figures on the open applications, and on those decided in the last 30 days.
 
-    For a decider of a department: on those that wait for it, and on the decider's own decisions.
+    For a decider: on those that wait for the decider, and on the decider's own decisions.
     """
     figures = select(*_figures(times := _times(decider))).select_from(times)
     with transaction() as session:
@@ -282,7 +291,7 @@ def _decisions(decider: int) -> Select[Any]:
     return (
         select(Application.kind, null().label("age"), _hours_since(since, entry.at).label("took"))
         .join(entry, entry.application_id == Application.id)
-        .where(entry.account_id == decider, entry.action.in_(("forward", "decline")))
+        .where(entry.account_id == decider, entry.action.in_(("forward", "approve", "decline")))
         .where(_is_recent(entry.at))
     )
 

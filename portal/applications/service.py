@@ -39,7 +39,11 @@ from portal.core.i18n import _l
 from portal.core.moments import milliseconds
 from portal.core.queue import NO_TERM, attempt_each
 from portal.ledger.errors import LedgerUnavailable
-from portal.notifications.kinds import APPLICATION_AT_DEPARTMENT, APPLICATION_SENT
+from portal.notifications.kinds import (
+    APPLICATION_AT_DEPARTMENT,
+    APPLICATION_SENT,
+    CONSENT_ASKED,
+)
 from portal.people import visitors
 from portal.people.models import Account, Student
 from portal.recorder.promotion import retry_skipped
@@ -94,20 +98,20 @@ class Approved:
 
 
 class NotTheirs(LookupError):  # noqa: N818  a fact, not a mistake
-    """A decider for a department may not, or no longer, decide the application."""
+    """A decider who is no admin may not, or no longer, decide the application."""
 
 
 @dataclass(frozen=True)
 class Decider:
     """Who decides, why, and the version of the application that the page had shown.
 
-    `for_department`: they may decide the stage of their department, and nothing else.
+    `limited`: they may decide what waits for their department or their sections, nothing else.
     """
 
     by: int
     note: str
     seen: int
-    for_department: bool = False
+    limited: bool = False
 
 
 # The student
@@ -198,12 +202,23 @@ def submit(application: int, account: int, key: str = "") -> bool:
         found.stage, found.course_ids = 0, sorted(named)
         found.submitted_at = session.scalar(func.now())
         entry = move(session, found, REVIEW, "submit", account, key=key)
-        notify(session, APPLICATION_SENT, found, Account.is_admin.is_(True), entry.id)
-        deciders = deciders_of(found.id) & Account.is_admin.is_(False)
-        notify(session, APPLICATION_AT_DEPARTMENT, found, deciders, entry.id)
+        _tell_deciders(session, found, entry)
         in_order = bool(found.documents) and found.checked
         tell_applicant(session, found, entry, "sent", documents_in_order=in_order)
     return False
+
+
+def _tell_deciders(session: Session, application: Application, sent: ApplicationEntry) -> None:
+    """Notify who may decide it; admins of what waits for an instructor only if there is none."""
+    deciders = deciders_of(application.id)
+    if KINDS[application.kind].stages[0] == "instructor":
+        notify(session, CONSENT_ASKED, application, deciders, sent.id)
+        if session.scalar(select(Account.id).where(deciders).limit(1)) is not None:
+            return
+    else:
+        others = deciders & Account.is_admin.is_(False)
+        notify(session, APPLICATION_AT_DEPARTMENT, application, others, sent.id)
+    notify(session, APPLICATION_SENT, application, Account.is_admin.is_(True), sent.id)
 
 
 def _sent_under(session: Session, account: int, key: str) -> int | None:
@@ -414,7 +429,7 @@ def _in_review(session: Session, application: int, decider: Decider) -> Applicat
     Raises ApplicationRefused or NotTheirs.
     """
     found = session.get_one(Application, application, with_for_update=True)
-    if decider.for_department:
+    if decider.limited:
         theirs = select(Application.id).where(Application.id == application)
         if session.scalar(theirs.where(decided_by(decider.by))) is None:
             raise NotTheirs(f"application {application}")

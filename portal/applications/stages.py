@@ -1,11 +1,11 @@
-"""The stages of applications, and who decides the stage of a department."""
+"""The stages of applications, and who decides those of a department and of an instructor."""
 
-from sqlalchemy import ColumnElement, Select, and_, any_, case, false, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, any_, case, exists, false, func, or_, select
 from sqlalchemy.orm import aliased
 
 from portal.applications.kinds import KINDS
 from portal.applications.models import REVIEW, Application
-from portal.catalog.models import Course, Department, Instructor, Section
+from portal.catalog.models import Course, Department, Instructor, Section, section_instructors
 from portal.core.db import transaction
 from portal.people.models import Account
 
@@ -20,10 +20,11 @@ def at_stage(stage: str) -> ColumnElement[bool]:
 
 
 def decided_by(account: ColumnElement[int | None] | int) -> ColumnElement[bool]:
-    """Return the condition for applications that an account may decide for its department now.
+    """Return the condition for applications that an account may decide now, other than as an admin.
 
-    They are in review at that stage, of another person, and about a section of the department, or
-    about courses of that department alone.
+    They are in review, of another person, and wait for a department that the account decides for,
+    or for an instructor of a section that it teaches. An application waits for the department of
+    its section, or of its courses if they have the same.
     """
     section = (
         select(Course.department_id)
@@ -41,30 +42,41 @@ def decided_by(account: ColumnElement[int | None] | int) -> ColumnElement[bool]:
         (Application.section_id.is_not(None), section.scalar_subquery()),
         else_=named.scalar_subquery(),
     )
+    teaches = Application.section_id.in_(_sections_of(account))
     return and_(
         Application.state == REVIEW,
         Application.account_id != account,
-        at_stage("department"),
-        department.in_(_departments_of(account)),
+        or_(
+            and_(at_stage("department"), department.in_(_departments_of(account))),
+            and_(at_stage("instructor"), teaches),
+        ),
     )
 
 
 def deciders_of(application: int) -> ColumnElement[bool]:
-    """Return the condition for accounts that may decide an application for its department now."""
-    # From the few instructors with the right, not from each account.
-    linked = aliased(Instructor)
+    """Return the condition for accounts that may decide an application now, except admins."""
+    # From the few instructors with the right, or of the section, not from each account.
+    linked, taught = aliased(Instructor), section_instructors.c
+    teaches = exists().where(
+        taught.instructor_id == linked.id, taught.section_id == Application.section_id
+    )
     found = (
         select(linked.account_id)
         .join(Application, Application.id == application)
-        .where(linked.decides_for_id.is_not(None), decided_by(linked.account_id.expression))
+        .where(or_(linked.decides_for_id.is_not(None), teaches))
+        .where(decided_by(linked.account_id.expression))
     )
     return Account.id.in_(found.correlate(None))
 
 
 def is_decider(account: int) -> bool:
-    """Return whether the account decides for a department now."""
+    """Return whether the account decides for a department, or teaches a section with consent."""
+    gives = _sections_of(account).where(Section.consent, Section.deleted_at.is_(None))
     with transaction() as session:
-        return session.scalar(_departments_of(account).limit(1)) is not None
+        return any(
+            session.scalar(found.limit(1)) is not None
+            for found in (_departments_of(account), gives)
+        )
 
 
 def departments_of(account: int) -> list[str]:
@@ -84,4 +96,17 @@ def _departments_of(account: ColumnElement[int | None] | int) -> Select[int | No
         .where(Instructor.decides_for_id == Instructor.department_id)
         .where(Instructor.deleted_at.is_(None))
         .correlate_except(Instructor, owner)
+    )
+
+
+def _sections_of(account: ColumnElement[int | None] | int) -> Select[int]:
+    """Return the sections that the account teaches."""
+    owner, teacher, section = aliased(Account), aliased(Instructor), section_instructors.c
+    return (
+        select(Section.id)
+        .join(section_instructors, section.section_id == Section.id)
+        .join(teacher, teacher.id == section.instructor_id)
+        .join(owner, owner.id == teacher.account_id)
+        .where(owner.id == account, owner.deleted_at.is_(None), teacher.deleted_at.is_(None))
+        .correlate_except(Section, section_instructors, teacher, owner)
     )

@@ -188,6 +188,8 @@ class Section(SoftDelete, Base):
     # Trees: {"course": "CSC-1100"} | {"all": [node, …]} | {"any": [node, …]}; null = none.
     prerequisites: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     corequisites: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    # Whether students need the consent of an instructor (a permission that lifts the rule).
+    consent: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
     version: Mapped[int] = mapped_column(Integer, default=1)
 
     term: Mapped[Term] = relationship()

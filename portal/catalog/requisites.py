@@ -1,7 +1,7 @@
 """Prerequisites and corequisites: trees of courses, and how people write them.
 
-A tree is {"course": code} | {"all": [node, …]} | {"any": [node, …]}, and is written as
-`CSCI-1100 and (MATH-1010 or MATH-1020)`.
+A tree is {"course": code} | {"course": code, "grade": minimum} | {"all": [node, …]} |
+{"any": [node, …]}, and is written as `CSCI-1100 with C and (MATH-1010 or MATH-1020)`.
 """
 
 import re
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from portal.catalog import grades
 from portal.catalog.spellings import Unclear, Unreadable, code_of
 from portal.core.i18n import _
 
@@ -19,6 +20,25 @@ DEEPEST = 20
 JOINTS = {"and": "all", "y": "all", "or": "any", "o": "any"}
 WRITTEN = {"all": " and ", "any": " or "}
 TOKENS = re.compile(r"[()]|[^\s()]+")
+# A minimum grade as people and other systems write it after a course: "with C", "with a grade of C
+# or better", "(minimum grade of C)", "Minimum Grade of C", "min. grade: C", "(C or higher)".
+MINIMUM_GRADE = re.compile(
+    r"""
+    (?P<open>\()? [,;]? \s*
+    (?:
+        \b(?:with|con)\s+ (?:(?:an?|una)\s+)? (?:min(?:imum|\.)?\s+)? (?:letter\s+)?
+        (?:(?:grade|nota)\s+)? (?:mínima\s+)? (?:(?:of|de)\s+)? (?:at\s+least\s+)? (?:an?\s+)?
+        | \b(?:an?\s+)? min(?:imum|\.)?\s+ (?:letter\s+)? grade (?:\s+of\s+|\s*:\s*|\s+) (?:an?\s+)?
+        | (?<=\() (?=\S+\s+or\s+(?:better|higher|above)\s*\))
+    )
+    ["'“]? (?P<grade>[^\s()"'“”,;:=]{1,8}) ["'”]? (?:\s+or\s+(?:better|higher|above))?
+    (?(open)\s*\))
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+MARK = "\x01"  # before a minimum grade, once it has been found in the text
+# As catalogs write it before a course; the level of a course stands in its code too.
+LEVEL = re.compile(r"\b(?:under)?graduate\s+level\s+(?=\w)", re.IGNORECASE)
 
 
 def key(code: str) -> str:
@@ -26,31 +46,42 @@ def key(code: str) -> str:
     return "-".join(code.upper().replace("-", " ").split())
 
 
-def missing(tree: Tree | None, held: Callable[[str], bool]) -> Tree | None:
-    """Return the part of the tree that is not yet met, None where all of it is met."""
+def missing(tree: Tree | None, met: Callable[[Tree], bool]) -> Tree | None:
+    """Return the part of the tree that is not yet met, None where all of it is met.
+
+    `met` is asked for each course: {"course": code}, with "grade" if the tree has a minimum.
+    """
     if not tree:
         return None
     if "course" in tree:
-        return None if held(str(tree["course"])) else tree
+        return None if met(tree) else tree
     joint = "any" if "any" in tree else "all"
-    unmet = [missing(node, held) for node in tree.get(joint, [])]
+    unmet = [missing(node, met) for node in tree.get(joint, [])]
     return None if joint == "any" and None in unmet else joined(joint, unmet)
+
+
+def leaves(tree: Tree | None) -> Iterator[Tree]:
+    """Yield each course in the tree with its minimum grade, if any, in its order."""
+    if not tree:
+        return
+    if "course" in tree:
+        yield tree
+    for node in (*tree.get("all", []), *tree.get("any", [])):
+        yield from leaves(node)
 
 
 def codes(tree: Tree | None) -> Iterator[str]:
     """Yield the code of each course in the tree, in its order."""
-    if not tree:
-        return
-    if "course" in tree:
-        yield str(tree["course"])
-    for node in (*tree.get("all", []), *tree.get("any", [])):
-        yield from codes(node)
+    return (str(leaf["course"]) for leaf in leaves(tree))
 
 
 def describe(tree: Tree) -> str:
-    """Return the tree as a phrase: "CSC 1100 and one of MAT 1010 or MAT 1020"."""
+    """Return the tree as a phrase: "CSC 1100 with C or better and one of MAT 1010 or MAT 1020"."""
     if "course" in tree:
-        return shown(str(tree["course"]))
+        course = shown(str(tree["course"]))
+        if "grade" not in tree:
+            return course
+        return _("%(course)s with %(grade)s or better", course=course, grade=tree["grade"])
     if "all" in tree:
         return all_of([describe(node) for node in tree["all"]])
     nodes = [f"({describe(node)})" if "all" in node else describe(node) for node in tree["any"]]
@@ -92,22 +123,55 @@ def parse(text: str) -> Tree | None:
     """Return the tree that a text describes, None where it is blank. Raise `Unclear`."""
     if len(text) > LONGEST:
         raise Unclear(_("It is longer than %(most)s characters.", most=LONGEST))
-    words = TOKENS.findall(text)
+    words = TOKENS.findall(_mark_grades(LEVEL.sub("", text)))
     return _Parser(words).parse() if words else None
 
 
-def write(tree: Tree | None) -> str:
+def parse_ungraded(text: str) -> Tree | None:
+    """Return the tree of a text without minimum grades. Raise `Unclear`, also if it has one."""
+    tree = parse(text)
+    if any("grade" in leaf for leaf in leaves(tree)):
+        raise Unclear(
+            _("A corequisite is taken in the same term, so it can’t have a minimum grade.")
+        )
+    return tree
+
+
+def split_grade(text: str) -> tuple[str, str]:
+    """Return the text of one course without its minimum grade, and that grade, blank if none."""
+    found = MINIMUM_GRADE.search(text)
+    return (MINIMUM_GRADE.sub("", text, count=1), found["grade"]) if found else (text, "")
+
+
+def _mark_grades(text: str) -> str:
+    """Return the text with each minimum grade as one word that begins with `MARK`."""
+    plain = text.replace(MARK, " ")
+    return MINIMUM_GRADE.sub(lambda found: f" {MARK}{found['grade'].rstrip('.')} ", plain)
+
+
+def grade_of(written: str) -> str:
+    """Return a grade as FAIRSEAT_GRADES spells it. Raise `Unclear` if it has no such grade."""
+    if found := grades.known(written):
+        return found
+    raise Unclear(
+        _(
+            "“%(written)s” is not a grade. The grades are %(grades)s.",
+            written=written[:60],
+            grades=", ".join(grades.listed()),
+        )
+    )
+
+
+def write(tree: Tree | None, write_code: Callable[[str], str] = str) -> str:
     """Return the text that `parse` reads back as this tree."""
     if not tree:
         return ""
     if "course" in tree:
-        return str(tree["course"])
+        code = write_code(tree["course"])
+        return f"{code} with {tree['grade']}" if "grade" in tree else code
     joint = "any" if "any" in tree else "all"
-    return WRITTEN[joint].join(_inner(node) for node in tree[joint])
-
-
-def _inner(tree: Tree) -> str:
-    return write(tree) if "course" in tree else f"({write(tree)})"
+    parts = ((node, write(node, write_code)) for node in tree[joint])
+    return WRITTEN[joint].join(each if "course" in node else f"({each})" for node, each in parts)
 
 
 @dataclass
@@ -134,7 +198,8 @@ class _Parser:
 
     def near(self) -> str:
         """Return the text near the reader's position, for a message."""
-        return " ".join(self.words[max(0, self.at - 2) : self.at + 2])
+        words = self.words[max(0, self.at - 2) : self.at + 2]
+        return " ".join(each.replace(MARK, "with ") for each in words)
 
     def group(self) -> Tree:
         """Return the parts of a group: the same word stands between all of them."""
@@ -156,7 +221,7 @@ class _Parser:
     def part(self) -> Tree:
         """One course, or a group in parentheses."""
         if self.next != "(":
-            return {"course": self.code()}
+            return self.course()
         if self.depth == DEEPEST:
             raise Unclear(_("Too many nested parentheses."))
         self.at, self.depth = self.at + 1, self.depth + 1
@@ -166,14 +231,23 @@ class _Parser:
         self.at, self.depth = self.at + 1, self.depth - 1
         return tree
 
-    def code(self) -> str:
-        """Return a course's code, of one word or of several."""
+    def course(self) -> Tree:
+        """Return a course, whose code has one word or several, with its minimum grade."""
         start = self.at
         while self.next and self.next not in "()" and self.next.lower() not in JOINTS:
             self.at += 1
-        written = " ".join(self.words[start : self.at])
+        words = self.words[start : self.at]
+        minimums = [each.removeprefix(MARK) for each in words if each.startswith(MARK)]
+        written = " ".join(each for each in words if not each.startswith(MARK))
         if not written:
             raise Unclear(_("A course is missing here: %(near)s", near=self.near() or "…"))
+        if len(minimums) > 1:
+            raise Unclear(_("%(course)s has two minimum grades.", course=written[:60]))
+        minimum = {"grade": grade_of(minimums[0])} if minimums else {}
+        return {"course": self.code(written), **minimum}
+
+    def code(self, written: str) -> str:
+        """Return the code in these words."""
         try:
             return code_of(written)
         except Unreadable:

@@ -53,7 +53,7 @@ class SectionField:
     hint: str = ""
     # One column of `sections` stores a plain field unchanged.
     column: str = ""
-    stored_as: Literal["", "text", "int", "jsonb"] = ""
+    stored_as: Literal["", "text", "int", "bool", "jsonb"] = ""
     longest: int = 0  # characters of a text
     missing: str = ""  # the error for a blank value; "" if the field is optional
     several_lines: bool = False
@@ -88,6 +88,16 @@ def count(label: str, **more: Any) -> Any:
     return _define(0, label=label, part="seats", stored_as="int", lines=_text_lines, **more)
 
 
+def flag(label: str, words: str, **more: Any) -> Any:
+    """Define a plain yes or no; `words` say what a yes means."""
+
+    def lines(on: Any) -> Lines:
+        return [str(words)] if on else []
+
+    known = {"part": "rules", "stored_as": "bool", "lines": lines}
+    return _define(default=False, label=label, **known | more)
+
+
 def requisite(label: str, **more: Any) -> Any:
     """Define a tree of courses."""
     return _define(
@@ -96,10 +106,9 @@ def requisite(label: str, **more: Any) -> Any:
         part="rules",
         stored_as="jsonb",
         several_lines=True,
-        lines=lambda tree: _text_lines(requisites.shown(requisites.write(tree))),
-        parse=requisites.parse,
+        lines=lambda tree: _text_lines(requisites.write(tree, requisites.shown)),
         write=requisites.write,
-        **more,
+        **{"parse": requisites.parse} | more,
     )
 
 
@@ -195,14 +204,24 @@ class PlainFields:
     )
     prerequisites: Tree | None = requisite(
         _l("Prerequisites"),
-        hint=_l("Courses to pass first, such as: CSCI-1100 and (MATH-1010 or MATH-1020)"),
+        hint=_l(
+            "Courses to pass first, such as: CSCI-1100 with C and (MATH-1010 or MATH-1020)."
+            " “with C” means a grade of C or better."
+        ),
     )
     corequisites: Tree | None = requisite(
         _l("Corequisites"),
+        parse=requisites.parse_ungraded,
         hint=_l(
             "Courses to take in the same term, in the same format. If two courses name"
             " each other, students take both together."
         ),
+    )
+    consent: bool = flag(
+        _l("Instructor’s consent"),
+        _l("Needed"),
+        hint=_l("Students ask for it, and an instructor of the section decides."),
+        imported_from="consent",
     )
 
 

@@ -14,6 +14,11 @@ INSTALLED = Path(__file__).resolve().parents[1] / "resources"  # exists only in 
 ROOT = INSTALLED if INSTALLED.is_dir() else Path(__file__).resolve().parents[2]
 
 
+# P, a pass without a letter, meets no minimum grade but P itself.
+GRADES = "A+,A,A-,B+,B,B-,C+,C,C-,D+,D,D-,P"
+LONGEST_GRADE = 8  # characters, as student records have it
+
+
 class SettingsError(ValueError):
     """Settings that the portal cannot run with."""
 
@@ -88,6 +93,8 @@ class Settings:
     stripe: Stripe | None = None
     currency: str = "USD"  # ISO 4217, of all fees
     notice_days: int = 400  # for which notifications and sent mail are kept
+    # Best first; those of one rank together.
+    grades: tuple[tuple[str, ...], ...] = field(default_factory=lambda: _grades(GRADES))
 
     @classmethod
     def read(cls) -> "Settings":
@@ -121,6 +128,7 @@ class Settings:
             webhook_networks=_networks(env.get("FAIRSEAT_WEBHOOK_NETWORKS", "")),
             reconcile=int(env.get("FAIRSEAT_RECONCILE") or cls.reconcile),
             notice_days=int(env.get("FAIRSEAT_NOTICE_DAYS") or cls.notice_days),
+            grades=_grades(env.get("FAIRSEAT_GRADES") or GRADES),
             documents=_folder(env.get("FAIRSEAT_DOCUMENTS", "")),
             bucket=_bucket(env.get("FAIRSEAT_DOCUMENTS", "")),
             clamd=_scanner(env.get("FAIRSEAT_CLAMD", "")),
@@ -211,6 +219,23 @@ def _stripe() -> Stripe | None:
 def _listed(text: str) -> tuple[str, ...]:
     """Return the entries of a list such as `a,b`."""
     return tuple(each.strip() for each in text.split(",") if each.strip())
+
+
+def _grades(text: str) -> tuple[tuple[str, ...], ...]:
+    """Return the grades in a list such as `A,B,C=P`; raise SettingsError if it can't be one."""
+    ranks = tuple(
+        tuple(each.strip() for each in rank.split("=") if each.strip()) for rank in _listed(text)
+    )
+    every = [grade for rank in ranks for grade in rank]
+    if not all(ranks) or len({each.casefold() for each in every}) < len(every):
+        raise SettingsError("FAIRSEAT_GRADES: write each grade once, best first: A,B,C=P,D.")
+    for grade in every:
+        if len(grade) > LONGEST_GRADE or set(grade) & set(" ();"):
+            raise SettingsError(
+                f"FAIRSEAT_GRADES: {grade} is not a grade of at most {LONGEST_GRADE} characters,"
+                " without spaces and parentheses."
+            )
+    return ranks
 
 
 def _hosts(text: str) -> tuple[str, ...]:

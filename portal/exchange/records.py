@@ -60,7 +60,7 @@ def _subjects(kind: str) -> Child:
 COMPLETED = ("course_code", "term_name", "grade", "credits")
 MEETING = ("kind", "days", "starts_at", "ends_at", "date_start", "date_end", "room_id", "clashes")
 # Values of a new section's fields that have a column of their own, by the column's type.
-DEFAULTS = {"text": "''", "int": "0", "jsonb": "NULL"}
+DEFAULTS = {"text": "''", "int": "0", "bool": "false", "jsonb": "NULL"}
 PLAIN_DEFAULTS = {"number": "'01'", "title": "courses.title"}
 OF_TERM = "JOIN terms ON terms.id = term_id", f"JOIN terms ON terms.name = {part(1)}"
 RESTORED = "deleted_at = NULL"

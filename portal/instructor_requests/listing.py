@@ -207,6 +207,7 @@ def rules_without_effect(section_view: SectionView) -> Iterator[str]:
         "prerequisite": section_view.prerequisites,
         "corequisite": section_view.corequisites,
         "restriction": section_view.restrictions,
+        "consent": section_view.consent,
         "not_for_you": not section_view.public,
         "time_conflict": section_view.meetings,
     }

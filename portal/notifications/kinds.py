@@ -288,7 +288,7 @@ def _application_sent(notification: Notification) -> NotificationText:
     return _application_waits(notification, "/admin/applications")
 
 
-def _application_at_department(notification: Notification) -> NotificationText:
+def _application_for_decider(notification: Notification) -> NotificationText:
     return _application_waits(notification, "/teaching/applications")
 
 
@@ -476,17 +476,25 @@ APPLICATION_SENT = Kind(
 )
 APPLICATION_AT_DEPARTMENT = Kind(
     "application_waiting",
-    _application_at_department,
+    _application_for_decider,
     _l("Someone has sent an application to your department"),
     _l("It is waiting for a decision."),
     toast=True,
     role="decider",
+)
+CONSENT_ASKED = Kind(
+    "consent_asked",
+    _application_for_decider,
+    _l("A student asks for your consent"),
+    _l("For a class of yours that needs it."),
+    toast=True,
+    role="instructor",
 )
 KINDS = {
     kind.name: kind
     for kind in (
         *(PROMOTED, SKIPPED, ADJUSTED, CANCELED, COREQUISITE_LOST, CHANGED, PERMITTED, HOLD),
         *(WINDOW_SOON, APPLICATION_MOVED, REQUEST_MADE, APPLICATION_SENT, REQUEST_DECIDED),
-        APPLICATION_AT_DEPARTMENT,
+        *(APPLICATION_AT_DEPARTMENT, CONSENT_ASKED),
     )
 }

@@ -16,6 +16,7 @@ from portal.people.signals import permission_changed
 
 # A decision may use a profile of a moment ago, and its time is of the ledger's clock.
 SLACK = timedelta(seconds=5)
+CONSENT = "consent"  # the code of the reason that an instructor's consent lifts
 CONTENT = ("student_id", "section_id", "waives", "reason", "expires_at")
 
 
@@ -76,6 +77,32 @@ def revoke(student: int, permission_id: int, reason: str, *, by: int) -> bool:
     with transaction() as session:
         which = Permission.student_id == student, Permission.id == permission_id
         return _revoke_all(session, reason, by, *which) > 0
+
+
+@dataclass(frozen=True)
+class Consent:
+    """An instructor's consent that counts now: a permission that lifts that rule alone."""
+
+    id: int
+    student: int
+    name: str
+    number: str
+    granted: datetime
+
+
+def consents(section: int) -> list[Consent]:
+    """Return the consents for a section that count now, by the students' names."""
+    found = (
+        select(Permission.id, Student.id, Account.name, Student.number, Permission.granted_at)
+        .join(Student, Student.id == Permission.student_id)
+        .join(Account, Account.id == Student.account_id)
+        .where(Permission.section_id == section, Permission.waives == [CONSENT])
+        .where(Permission.revoked_at.is_(None))
+        .where(or_(Permission.expires_at.is_(None), Permission.expires_at > func.now()))
+        .order_by(Account.name, Student.number, Permission.id)
+    )
+    with transaction() as session:
+        return [Consent(*row) for row in session.execute(found)]
 
 
 def grant_by_name(

@@ -1,15 +1,16 @@
 """Student profiles: what the rules need to know of a student, cached until it changes."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from sys import intern
 from typing import Any
 
-from sqlalchemy import ARRAY, ColumnElement, Integer, String, func, select
+from sqlalchemy import ARRAY, ColumnElement, Integer, func, select
 from sqlalchemy.orm import Session
 
+from portal.catalog import grades, requisites
 from portal.catalog.models import Department, Subject
 from portal.core.db import transaction
 from portal.people import caches
@@ -76,7 +77,8 @@ class StudentProfile:
     majors: frozenset[str] = frozenset()
     minors: frozenset[str] = frozenset()
     fields: tuple[str, ...] = ()  # names of majors and minors, to show to the student
-    completed: frozenset[str] = frozenset()
+    # By course (`requisites.key`), the grade; blank if it is unknown.
+    completed: Mapping[str, str] = field(default_factory=dict)
     holds: tuple[HoldView, ...] = ()
     credit_limit: Decimal | None = None  # None = the term's limit
     permits: tuple[PermissionView, ...] = ()
@@ -153,7 +155,6 @@ def _query(
     session: Session, which: ColumnElement[bool], limit: int | None = None
 ) -> dict[int, StudentProfile]:
     """Read profiles, however many, in one statement."""
-    code = CompletedCourse.course_code
     query = (
         select(
             Student.id.label("student"),
@@ -168,9 +169,7 @@ def _query(
             func.coalesce(Department.name, "").label("department"),
             Student.credit_limit,
             _subjects().label("subjects"),
-            _of_student(CompletedCourse, func.array_agg(code, type_=ARRAY(String))).label(
-                "completed"
-            ),
+            _completed().label("completed"),
             _holds().label("holds"),
             _permissions().label("permits"),
             _of_student(
@@ -203,6 +202,11 @@ def _subjects() -> Any:
     )
 
 
+def _completed() -> Any:
+    course = func.jsonb_build_array(CompletedCourse.course_code, CompletedCourse.grade)
+    return _of_student(CompletedCourse, func.jsonb_agg(course))
+
+
 def _holds() -> Any:
     dates = (func.extract("epoch", each) for each in (Hold.starts_at, Hold.ends_at))
     hold = func.jsonb_build_array(Hold.kind, Hold.reason, Hold.office, *dates)
@@ -218,7 +222,7 @@ def _permissions() -> Any:
 
 def _profile(row: dict[str, Any]) -> StudentProfile:
     subjects = row.pop("subjects") or ()
-    row["completed"] = frozenset(map(intern, row["completed"] or ()))
+    row["completed"] = _best_grades(row["completed"] or ())
     row["lists"] = frozenset(row["lists"] or ())
     row["holds"] = tuple(
         HoldView(kind, reason, office, _moment(since), _moment(until))
@@ -234,6 +238,15 @@ def _profile(row: dict[str, Any]) -> StudentProfile:
         minors=_codes_and_names(subjects, "minor"),
         fields=tuple(sorted({name for _, _, name in subjects})),
     )
+
+
+def _best_grades(courses: Iterable[list[str]]) -> dict[str, str]:
+    """Return the grade by course; of two spellings of one course the better grade."""
+    found: dict[str, str] = {}
+    for code, grade in courses:
+        key = intern(requisites.key(code))
+        found[key] = intern(grades.better(found[key], grade) if key in found else grade)
+    return found
 
 
 def _codes_and_names(subjects: Iterable[list[str]], kind: str) -> frozenset[str]:

@@ -78,7 +78,7 @@ class PermissionRecord:
 
 @dataclass(frozen=True)
 class CompletedRecord:
-    """A completed course."""
+    """A completed course; `grade` is blank if it is unknown."""
 
     code: str
     term_name: str
@@ -161,7 +161,20 @@ def find(session: Session, student_id: int) -> StudentRecord | None:
     student = session.get(Student, student_id)
     if student is None or student.deleted_at:
         return None
-    completed = (
+    return StudentRecord(
+        profile=student_profile.read(student_id),
+        username=student.account.username,
+        email=student.account.email,
+        private=student.private,
+        holds=_holds(session, student_id),
+        permits=_permissions(session, student_id),
+        completed=completed_courses(session, student_id),
+    )
+
+
+def completed_courses(session: Session, student_id: int) -> list[CompletedRecord]:
+    """Return the student's completed courses, by code."""
+    query = (
         select(
             CompletedCourse.course_code,
             CompletedCourse.term_name,
@@ -171,15 +184,7 @@ def find(session: Session, student_id: int) -> StudentRecord | None:
         .where(CompletedCourse.student_id == student_id)
         .order_by(CompletedCourse.course_code)
     )
-    return StudentRecord(
-        profile=student_profile.read(student_id),
-        username=student.account.username,
-        email=student.account.email,
-        private=student.private,
-        holds=_holds(session, student_id),
-        permits=_permissions(session, student_id),
-        completed=[CompletedRecord(*row) for row in session.execute(completed)],
-    )
+    return [CompletedRecord(*row) for row in session.execute(query)]
 
 
 def correct_completed_course(  # noqa: PLR0913  the course before and after, who and why

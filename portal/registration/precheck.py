@@ -194,7 +194,7 @@ class Precheck:
     def _lacking(self, section: "SectionView", courses: set[int]) -> list[int]:
         """Return the corequisite courses that a section still needs; none once they are met."""
         tree = rules.corequisites(self.profile, section, self.catalog)
-        rest = requisites.missing(tree, lambda course: int(course) in courses)
+        rest = requisites.missing(tree, lambda leaf: int(leaf["course"]) in courses)
         return [int(course) for course in requisites.codes(rest)]
 
     def _courses(self, sections: Iterable[int]) -> set[int]:

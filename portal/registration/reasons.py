@@ -133,6 +133,8 @@ def _application_start(kind: ReasonKind | None, context: RefusalContext) -> Appl
         return ApplicationStart("withdrawal", context.catalog.term.id, leaves)
     elif kind.code == "credit_limit":
         name = "credit_overload"
+    elif kind.code == "consent":
+        name = "consent"
     elif kind.permission:
         name = "permission"
     else:
@@ -319,12 +321,26 @@ def _already_waiting(facts: Facts, context: RefusalContext) -> Answer:
 )
 def _prerequisite(facts: Facts, context: RefusalContext) -> Answer:
     courses = requisites.describe(facts["missing"])
-    text = _("Requires %(courses)s, which is not on your record.", courses=courses)
+    if low := facts.get("grades"):
+        text = _(
+            "Requires %(courses)s. Your record has %(grades)s.",
+            courses=courses,
+            grades=requisites.all_of([_grade_in_words(code, low[code]) for code in low]),
+        )
+    else:
+        text = _("Requires %(courses)s, which is not on your record.", courses=courses)
     codes = requisites.codes(facts["missing"])
     offered = next((code for code in codes if context.catalog.course_id(code)), None)
     if offered:
         return text, next_steps.find_course(offered, context)
     return text, next_steps.other_sections(context, "prerequisites")
+
+
+def _grade_in_words(code: str, grade: str) -> str:
+    course = requisites.shown(code)
+    if grade:
+        return _("%(course)s with %(grade)s", course=course, grade=grade)
+    return _("%(course)s without a grade", course=course)
 
 
 @reason(
@@ -336,6 +352,18 @@ def _prerequisite(facts: Facts, context: RefusalContext) -> Answer:
 )
 def _restriction(facts: Facts, context: RefusalContext) -> Answer:
     return why_restricted(**facts), next_steps.other_sections(context, "restrictions")
+
+
+@reason(
+    "consent",
+    _l("Instructor’s consent missing"),
+    obstacle=_l("The instructor has not given consent"),
+    permission=_l("Instructor’s consent"),
+    counts_as_skip=True,
+)
+def _consent(_facts: Facts, context: RefusalContext) -> Answer:
+    text = _("%(name)s needs the instructor’s consent.", name=context.name)
+    return text, next_steps.other_sections(context, "consent")
 
 
 @reason(

@@ -1,10 +1,9 @@
 """The rules between a student and a section that the ledger does not check: pure functions."""
 
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from portal.catalog import requisites
+from portal.catalog import grades, requisites
 from portal.ledger.types import Reason
 from portal.registration.reasons import LEDGER_CHECKS, PERMISSIONS
 from portal.registration.restrictions import grouped
@@ -35,10 +34,16 @@ def before_permissions(profile: "StudentProfile", section: "SectionView") -> lis
     reasons = [Reason("hold", hold.facts) for hold in profile.holds if hold.is_active]
     if section.status == "OPEN" and not _is_for(profile, section):
         reasons.append(Reason("not_for_you"))
-    missing = requisites.missing(section.prerequisites, _has_passed(profile))
+    missing = requisites.missing(section.prerequisites, _passed(profile))
     if missing:
-        reasons.append(Reason("prerequisite", {"missing": missing}))
-    return [*reasons, *_restrictions(profile, section.restrictions)]
+        reasons.append(Reason("prerequisite", {"missing": missing} | _low_grades(profile, missing)))
+    reasons += _restrictions(profile, section.restrictions)
+    return [*reasons, Reason("consent")] if section.consent else reasons
+
+
+def needs_consent(profile: "StudentProfile", section: "SectionView") -> bool:
+    """Return whether the student lacks the consent that the section needs."""
+    return section.consent and "consent" not in permitted(profile, section)
 
 
 def unmet(profile: "StudentProfile", section: "SectionView") -> list[Reason]:
@@ -113,7 +118,8 @@ def unoffered(
 ) -> list[Reason]:
     """Return a refusal if corequisites are not offered this term."""
     beyond = requisites.missing(
-        _open_corequisites(profile, section), lambda code: _course(code, catalog) != NOT_OFFERED
+        _open_corequisites(profile, section),
+        lambda leaf: _course(leaf["course"], catalog) != NOT_OFFERED,
     )
     return [Reason("corequisite_not_offered", {"missing": beyond})] if beyond else []
 
@@ -127,18 +133,24 @@ def _open_corequisites(profile: "StudentProfile", section: "SectionView") -> req
 
 def _not_passed(profile: "StudentProfile", section: "SectionView") -> requisites.Tree | None:
     """Return the corequisites that the student has not passed in an earlier term."""
-    return requisites.missing(section.corequisites, _has_passed(profile))
+    return requisites.missing(section.corequisites, _passed(profile))
 
 
-def _has_passed(profile: "StudentProfile") -> Any:
-    completed = _keys(profile.completed)
-    return lambda code: requisites.key(code) in completed
+def _passed(profile: "StudentProfile") -> Callable[[requisites.Tree], bool]:
+    """Return whether a course is on the record, with its minimum grade if it has one."""
+
+    def met(leaf: requisites.Tree) -> bool:
+        grade = profile.completed.get(requisites.key(leaf["course"]))
+        return grade is not None and ("grade" not in leaf or grades.meets(grade, leaf["grade"]))
+
+    return met
 
 
-@lru_cache(maxsize=1024)
-def _keys(codes: frozenset[str]) -> frozenset[str]:
-    """Return course codes as they are compared; a list asks for the same codes at each section."""
-    return frozenset(map(requisites.key, codes))
+def _low_grades(profile: "StudentProfile", missing: requisites.Tree) -> dict[str, Any]:
+    """Return the grades of missing courses that are on the record, blank for an unknown grade."""
+    keys = {code: requisites.key(code) for code in requisites.codes(missing)}
+    low = {code: profile.completed[key] for code, key in keys.items() if key in profile.completed}
+    return {"grades": low} if low else {}
 
 
 def _by_id(tree: requisites.Tree | None, catalog: "TermCatalog") -> dict[str, Any] | None:

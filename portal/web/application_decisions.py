@@ -1,4 +1,4 @@
-"""The pages on which admins, and deciders of departments, decide applications."""
+"""The pages on which admins, deciders of departments and instructors decide applications."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -48,9 +48,7 @@ DONE = {
 }
 FORWARDED = _l("Approved for the department: %(name)s. The registrar decides next.")
 UNDERWAY = _l("Approved: %(name)s. It is carried out once the ledger is back.")
-NOT_THEIRS = _l(
-    "This application is not waiting for your department. Your decision was not stored."
-)
+NOT_THEIRS = _l("This application is not waiting for your decision. Your decision was not stored.")
 RETURNED = _l(
     "It could not be carried out. Choose the rules that should not apply, or decline the"
     " application."
@@ -81,13 +79,13 @@ class DecisionForm(Form):
 
 @dataclass(frozen=True)
 class Desk:
-    """The pages below an endpoint, such as admin.applications: all applications, or a department's.
+    """The pages below an endpoint, such as admin.applications: all applications, or some.
 
-    `for_department`: the visitor may see and decide only what waits for their department.
+    `limited`: the visitor may see and decide only what waits for their department or sections.
     """
 
     endpoint: str
-    for_department: bool = False
+    limited: bool = False
 
     @property
     def index_address(self) -> str:
@@ -97,17 +95,17 @@ class Desk:
     @property
     def all_address(self) -> str:
         """Return the address of the queue without filters."""
-        return url_for(f"{self.endpoint}.index", state=None if self.for_department else "")
+        return url_for(f"{self.endpoint}.index", state=None if self.limited else "")
 
     @property
     def decider(self) -> int | None:
-        """Return the account of a decider, who sees only their departments; None for an admin."""
-        return visitor().id if self.for_department else None
+        """Return the account of a decider, who sees only some applications; None for an admin."""
+        return visitor().id if self.limited else None
 
     def filters(self) -> Filters:
         """Return the filters of the address."""
         shown = _filters()
-        if not self.for_department:
+        if not self.limited:
             return shown
         return replace(shown, state=REVIEW, kind="", stage="", decider=self.decider)
 
@@ -156,7 +154,7 @@ class Desk:
             abort(400)
         if not form.validate():
             return self._page(line, form), 422
-        decider = Decider(visitor().id, form.note.data, seen_number(), self.for_department)
+        decider = Decider(visitor().id, form.note.data, seen_number(), self.limited)
         try:
             message = _decide(application_id, decision, decider, form)
         except ApplicationRefused as refused:
@@ -197,13 +195,13 @@ class Desk:
 
         All such applications get the same answer, so that it tells nothing about them.
         """
-        if not self.for_department:
+        if not self.limited:
             abort(404)
         flash(str(NOT_THEIRS))
         return go(self.index_address)
 
     def _page(self, line: ApplicationView, form: DecisionForm) -> str:
-        decides_last = line.stage and not line.stale and not self.for_department
+        decides_last = line.stage and not line.stale and not self.limited
         return render_template(
             "admin/application.html",
             desk=self,
@@ -213,7 +211,7 @@ class Desk:
             labels=lambda reasons: "; ".join(label(each["code"]) for each in reasons),
             moments=milliseconds,
             currency=backend().settings.currency,
-            alone=not self.for_department and _alone(line),
+            alone=not self.limited and _alone(line),
             **TEXTS,
         )
 
@@ -225,7 +223,7 @@ def _decide(application: int, decision: str, decider: Decider, form: DecisionFor
     elif decision == "decline":
         service.decline(application, decider)
     else:
-        wanted = () if decider.for_department else form.over.data or ()
+        wanted = () if decider.limited else form.over.data or ()
         overrides = tuple(code for code in wanted if code in OBSTACLES)
         found = service.approve(application, decider, overrides)
         if found.forwarded:

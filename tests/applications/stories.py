@@ -25,6 +25,7 @@ ANSWERS: Mapping[str, dict[str, Any]] = {
     "late_add": {"why": "I need it to graduate."},
     "late_drop": {"why": "I was ill."},
     "permission": {"waives": ["prerequisite"], "why": "I took it elsewhere."},
+    "consent": {"why": "I have read the course’s first book."},
     "credit_overload": {"why": "My last term.", "workload": "No job."},
     "withdrawal": {"why": "I am ill."},
     "visiting": {

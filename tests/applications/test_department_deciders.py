@@ -55,7 +55,7 @@ def statuses(browser: FlaskClient, application: int, document: int = 1) -> set[i
 
 DECISIONS = ("approve", "decline", "more")
 HIDDEN = {404, 303}  # no page shows it, and a form leads to the queue
-NOT_THEIRS = "This application is not waiting for your department."
+NOT_THEIRS = "This application is not waiting for your decision."
 
 
 def test_the_department_then_the_registrar(
@@ -347,7 +347,7 @@ def test_an_admin_confirms_one_department(
 def test_a_right_that_ends_while_the_decision_is_made(
     made: int, cast: Cast, change: Executable
 ) -> None:
-    seen = replace(decider(made, cast.iris.account_id or 0), for_department=True)
+    seen = replace(decider(made, cast.iris.account_id or 0), limited=True)
     with transaction() as session:
         session.execute(change)
     for decide in (service.approve, service.decline, service.ask_more):

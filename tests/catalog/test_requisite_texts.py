@@ -7,7 +7,7 @@ from tests.registration.makers import course, every, some
 
 
 def lacking(tree: requisites.Tree | None, *held: str) -> requisites.Tree | None:
-    return requisites.missing(tree, lambda code: code in held)
+    return requisites.missing(tree, lambda leaf: leaf["course"] in held)
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,7 @@ def test_nested_trees_of_one_joint_are_one_tree() -> None:
         ),
         (some("A-1", "B-1", "C-1"), "one of A 1, B 1 or C 1"),
         (some(every("A-1", "B-1"), "C-1"), "one of (A 1 and B 1) or C 1"),
+        (every({"course": "A-1", "grade": "C"}, "B-1"), "A 1 with C or better and B 1"),
     ],
 )
 def test_a_tree_is_said_in_words(tree: requisites.Tree, words: str) -> None:

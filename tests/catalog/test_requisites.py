@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.catalog.requisites import joined, parse, write
+from portal.catalog.requisites import joined, parse, parse_ungraded, shown, write
 from portal.catalog.spellings import Unclear
 
 A, B, C = ({"course": code} for code in ("CSC-1", "MAT-2", "PHY-3X"))
 COURSES = st.sampled_from(["CSC-1100", "MAT-2", "A&B-17", "PHY-3X", "BIO-1.5"])
+GRADES = st.sampled_from([{}, {"grade": "C-"}, {"grade": "P"}])
 TREES = st.recursive(
-    st.builds(lambda code: {"course": code}, COURSES),
+    st.builds(lambda code, grade: {"course": code, **grade}, COURSES, GRADES),
     lambda inner: st.builds(joined, st.sampled_from(["all", "any"]), st.lists(inner, min_size=1)),
     max_leaves=12,
 )
@@ -60,6 +61,55 @@ def test_what_makes_no_sense_is_refused_with_the_place(text: str, why: str) -> N
         parse(text)
 
 
+@pytest.mark.usefixtures("connected")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MAT-2 with C",
+        "MAT 2 with c",
+        "MAT 2 with a C or better",
+        "MAT 2, with a grade of C or higher",
+        "MAT 2 with a minimum grade of C",
+        "MAT 2 with a grade of “C” or better",
+        "MAT 2 Minimum Grade of C",
+        "Undergraduate level MAT 2 Minimum Grade of C",
+        "MAT 2 (minimum grade of C)",
+        "MAT 2 (min. grade: C)",
+        "MAT 2 (C or better)",
+        "(MAT 2 with C)",
+        "MAT-2 con C",
+        "MAT-2 con una nota mínima de C",
+    ],
+)
+def test_a_minimum_grade_is_read_as_people_write_it(text: str) -> None:
+    leaf = {"course": "MAT-2", "grade": "C"}
+    assert parse(text) == leaf
+    assert parse(f"CSC-1 and {text}") == {"all": [A, leaf]}
+    assert parse(f"{text} or CSC-1") == {"any": [leaf, A]}
+
+
+@pytest.mark.usefixtures("connected")
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("MAT-2 with E", "“E” is not a grade. The grades are A+, A, A-"),
+        ("MAT-2 with C with B", "MAT-2 has two minimum grades"),
+        ("with C", "A course is missing here"),
+        ("MAT-2 with", "“MAT-2 with” is not a course code"),
+    ],
+)
+def test_a_minimum_grade_that_makes_no_sense_is_named(text: str, why: str) -> None:
+    with pytest.raises(Unclear, match=re.escape(why)):
+        parse(text)
+
+
+@pytest.mark.usefixtures("connected")
+def test_a_corequisite_has_no_minimum_grade() -> None:
+    with pytest.raises(Unclear, match="can’t have a minimum grade"):
+        parse_ungraded("CSC-1 or MAT-2 with C")
+
+
+@pytest.mark.usefixtures("connected")
 @given(TREES)
 def test_what_is_written_is_read_back(tree: Any) -> None:
-    assert parse(write(tree)) == tree
+    assert parse(write(tree)) == parse(write(tree, shown)) == tree

@@ -56,7 +56,7 @@ def university(tmp_path: Path, cast: Cast) -> Section:
         instructors="Okafor/Lindqvist", location="Hall 1, East", meeting_type="LAB"
     )
     campus.restriction("must_be", "major", "Physics").cross_list("MAT-1")
-    campus.prerequisites = {"10001": {"prerequisites": ["MAT-1", "MAT-2"]}}
+    campus.prerequisites = {"10001": {"prerequisites": ["MAT-1 with C-", "MAT-2"]}}
     semester(campus.write(tmp_path / "in"), "Spring, 2021")
     imported(School().write(tmp_path))
     rules = {"drops_per_day": 7, "skip_limit": 2, "skip_reasons": ["hold"]}
@@ -85,7 +85,7 @@ def shared(university: Section) -> Section:
         session.add(pool)
         session.flush()
         term = session.get_one(Term, university.term_id)
-    partner = builders.a_section(builders.a_course("MAT-9000"), term)
+    partner = builders.a_section(builders.a_course("MAT-9000"), term, consent=True)
     for position, kept in enumerate(({"years": ["Senior"]}, {"students": ["N-1", "N-2"]}), 1):
         end = until if position == 1 else None
         builders.added(
@@ -200,7 +200,10 @@ def test_an_empty_portal_becomes_the_same(tmp_path: Path) -> None:
     assert contents(exported(tmp_path)) == before
     with transaction() as session:
         zoe = select(Student).join(Account).where(Account.username == "zoe", Student.private)
-        assert [each.course_code for each in session.scalars(zoe).one().completed] == ["CSC-1"]
+        (passed,) = session.scalars(zoe).one().completed
+        assert (passed.course_code, passed.grade) == ("CSC-1", "A")
+        tree = session.scalars(select(Section.prerequisites).where(Section.crn == "10001")).one()
+        assert tree == {"all": [{"course": "MAT-1", "grade": "C-"}, {"course": "MAT-2"}]}
 
 
 def test_enrolled_students_are_exported_and_stay(

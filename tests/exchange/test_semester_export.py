@@ -86,6 +86,7 @@ def campus() -> Campus:
     """A section with everything that the files can say, and another over its capacity."""
     made = Campus(capacity="30", enrolled="33", remaining="-3", note="=1+1\nTwo lines")
     made.rows["sections.csv"][0] |= {"campus": "North", "method": "Online", "attributes": "A;B"}
+    made.rows["sections.csv"][0] |= {"consent": "Instructor Consent Required"}
     made.meets(instructors="Okafor; Byron, Ada", days="TU", location="Hall 1, East")
     made.meeting(meeting_type="TES", days="W", start_time="8:00AM", end_time="9:50PM")
     made.meeting(days="", start_time="", end_time="", meeting_type="LAB")
@@ -96,7 +97,7 @@ def campus() -> Campus:
         "10001": {
             "prerequisites": {
                 "type": "and",
-                "solo": ["CSC 1", "CSC 2"],
+                "solo": ["CSC 1 with a minimum grade of B-", "CSC 2"],
                 "nested": [{"type": "or", "solo": ["MAT 1", "MAT 2"], "nested": []}],
             },
             "corequisites": ["PHY 1"],

@@ -16,6 +16,9 @@ def node(kind: str, *solo: str, nested: tuple[Any, ...] = ()) -> dict[str, Any]:
 A, B, C = {"course": "MAT-1"}, {"course": "MAT-2"}, {"course": "MAT-3"}
 
 
+pytestmark = pytest.mark.usefixtures("connected")
+
+
 @pytest.mark.parametrize(
     ("source", "tree"),
     [
@@ -25,6 +28,8 @@ A, B, C = {"course": "MAT-1"}, {"course": "MAT-2"}, {"course": "MAT-3"}
         (node("and", "MAT 1", "mat-2"), {"all": [A, B]}),
         (node("or", "MAT 1", "MAT 2"), {"any": [A, B]}),
         (node("or", "MAT 1", "MAT 1"), A),
+        (node("or", "MAT 1 with c", "MAT 1"), {"any": [A | {"grade": "C"}, A]}),
+        (node("solo", "MAT 1 Minimum Grade of B-"), A | {"grade": "B-"}),
         (node("and", "MAT 1", nested=(node("or", "MAT 2", "MAT 3"),)),
          {"all": [A, {"any": [B, C]}]}),
         (node("and", "MAT 1", nested=(node("and", "MAT 2", "MAT 3"),)), {"all": [A, B, C]}),
@@ -49,6 +54,8 @@ def test_a_tree_is_simplified(tmp_path: Path, source: Any, tree: Any) -> None:
         {"prerequisites": {"type": "and", "solo": "MAT 1"}},
         {"prerequisites": node("solo", "instructor's permission")},
         {"prerequisites": node("and", "MAT 1"), "corequisites": ["?"]},
+        {"prerequisites": node("and", "MAT 1 with E")},
+        {"corequisites": ["MAT 1 with C"]},
     ],
 )
 def test_a_tree_that_can_not_be_read_is_refused_and_named(tmp_path: Path, entry: Any) -> None:

@@ -1,10 +1,12 @@
 """The rules between a student and a section that the ledger does not check."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from portal.backend import backend
 from portal.people.student_profile import HoldView, PermissionView
 from portal.registration import rules
 from portal.registration.reasons import PERMISSIONS
@@ -21,14 +23,55 @@ def test_section_without_rules_refuses_no_student() -> None:
 
 def test_only_missing_prerequisites_are_named() -> None:
     card = a_card(prerequisites=every("CSC-1100", some("MAT-1010", "MAT-1020")))
-    (reason,) = rules.refusals(a_profile(completed=frozenset({"CSC-1100"})), card)
+    (reason,) = rules.refusals(a_profile(completed={"CSC-1100": ""}), card)
     assert reason.code == "prerequisite"
     assert reason.facts == {"missing": some("MAT-1010", "MAT-1020")}
 
 
-def test_a_passed_course_counts_however_its_code_is_written() -> None:
-    card = a_card(prerequisites=course("CSC-1100"))
-    assert codes(a_profile(completed=frozenset({"csc 1100"})), card) == []
+def test_a_passed_course_counts_however_the_section_writes_its_code() -> None:
+    card = a_card(prerequisites=course("csc 1100"))
+    assert codes(a_profile(completed={"CSC-1100": ""}), card) == []
+
+
+@pytest.mark.usefixtures("connected")
+@pytest.mark.parametrize(
+    ("grade", "minimum"), [("C", "C"), ("c", "C"), ("B-", "C"), ("C", "P"), ("A+", "A")]
+)
+def test_a_grade_as_good_as_the_minimum_is_enough(grade: str, minimum: str) -> None:
+    card = a_card(prerequisites={"course": "CSC-1100", "grade": minimum})
+    assert codes(a_profile(completed={"CSC-1100": grade}), card) == []
+
+
+@pytest.mark.usefixtures("connected")
+@pytest.mark.parametrize(
+    ("grade", "minimum"),
+    [
+        *[("C-", "C"), ("D", "C"), ("P", "C"), ("F", "D-"), ("TR", "C"), ("", "D-")],
+        ("A", "E"),  # the setting has changed since
+    ],
+)
+def test_a_lower_or_unknown_grade_is_not_enough_and_is_named(grade: str, minimum: str) -> None:
+    card = a_card(prerequisites={"course": "CSC-1100", "grade": minimum})
+    (reason,) = rules.refusals(a_profile(completed={"CSC-1100": grade}), card)
+    assert reason.code == "prerequisite"
+    assert reason.facts["grades"] == {"CSC-1100": grade}
+
+
+@pytest.mark.usefixtures("connected")
+def test_grades_of_one_rank_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+    ranks = (("A",), ("C", "P"), ("D",))
+    monkeypatch.setattr(backend(), "settings", replace(backend().settings, grades=ranks))
+    card = a_card(prerequisites={"course": "CSC-1100", "grade": "C"})
+    assert codes(a_profile(completed={"CSC-1100": "P"}), card) == []
+
+
+@pytest.mark.usefixtures("connected")
+def test_only_the_grades_of_missing_courses_are_named() -> None:
+    tree = every({"course": "CSC-1100", "grade": "C"}, some("MAT-1010", "MAT-1020"), "PHY-1")
+    held = {"CSC-1100": "D", "MAT-1010": "D", "BIO-1": "A"}
+    (reason,) = rules.refusals(a_profile(completed=held), a_card(prerequisites=tree))
+    assert reason.facts["grades"] == {"CSC-1100": "D"}
+    assert reason.facts["missing"] == every({"course": "CSC-1100", "grade": "C"}, "PHY-1")
 
 
 def test_every_hold_is_a_separate_reason() -> None:
@@ -126,7 +169,7 @@ def test_corequisite_is_sent_by_course_id() -> None:
 
 def test_passed_corequisite_is_not_required() -> None:
     lecture, lab = a_card("PHY-1", corequisites=course("PHY-2")), a_card("PHY-2")
-    who = a_profile(completed=frozenset({"PHY-2"}))
+    who = a_profile(completed={"PHY-2": "B"})
     assert rules.corequisites(who, lecture, a_board(lecture, lab)) is None
 
 

@@ -6,8 +6,10 @@ from portal.core.form_fields import ChoicesField, NoteField
 from portal.core.i18n import _l
 from portal.registration.reasons import PERMISSIONS
 
-# More credits are a kind of their own, with a decision of the department.
-RULES = {code: label for code, label in PERMISSIONS.items() if code != "credit_limit"}
+# More credits and the instructor's consent are kinds of their own, which others decide.
+RULES = {
+    code: label for code, label in PERMISSIONS.items() if code not in {"credit_limit", "consent"}
+}
 
 KIND = Kind(
     name="permission",

@@ -58,6 +58,7 @@ ANSWERS: dict[str, dict[str, object]] = {
     "late_add": {"why": "I need it to graduate in June."},
     "late_drop": {"why": "I was ill for the first three weeks."},
     "permission": {"waives": ["prerequisite"], "why": "I took it at another university."},
+    "consent": {"why": "I have photographed for two years, and can show my work."},
     "withdrawal": {"why": "I am ill and can’t come to class."},
     "credit_overload": {"why": "It is offered every second year.", "workload": "I have no job."},
 }
@@ -155,14 +156,14 @@ def _decide(made: int, row: dict[str, str], desk: Desk) -> None:
         for stage in kind.stages if row["state"] == "approved" else kind.stages[:1]:
             theirs = stage == "department" and kind.whole_term
             by = desk.decider if theirs else desk.admin.id
-            service.approve(made, _seen(made, row, by, for_department=theirs))
+            service.approve(made, _seen(made, row, by, limited=theirs))
 
 
-def _seen(made: int, row: dict[str, str], by: int, *, for_department: bool = False) -> Decider:
+def _seen(made: int, row: dict[str, str], by: int, *, limited: bool = False) -> Decider:
     """Return a decider who has just seen the application."""
     with transaction() as session:
         version = session.get_one(Application, made).version
-    return Decider(by, row["note"], version, for_department)
+    return Decider(by, row["note"], version, limited)
 
 
 def _set_fee(made: int, fee: int, state: str) -> None:

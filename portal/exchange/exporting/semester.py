@@ -43,10 +43,10 @@ TAKEN = """
 # Signs that separate instructors where files are read, and names that mean no instructor there.
 NOBODY = "|".join(filter(None, sorted(NO_INSTRUCTOR)))
 SEPARATORS = re.compile(rf"[,/;&\n|\\]| and |\(P\)|^[* ]*(?:{NOBODY})[* ]*$", re.IGNORECASE)
-TEXTS = [each for each in PLAIN if each.imported_from]
+IMPORTED = [each for each in PLAIN if each.imported_from]
 SECTION = (
     *("term", "crn", "course_id"),
-    *(each.imported_from for each in TEXTS if each.name != "note"),
+    *(each.imported_from for each in IMPORTED if each.name != "note"),
     *("credits", "capacity", "enrolled", "wait_capacity", "status", "instructors", "note"),
     "revision",
 )
@@ -135,7 +135,7 @@ def _sections(found: TermRecords, order: list[str], term: str, taken: dict[str, 
             "term": term,
             "crn": crn,
             "course_id": fields["course"],
-            **{each.imported_from: fields[each.name] for each in TEXTS},
+            **{each.imported_from: _cell(fields[each.name]) for each in IMPORTED},
             "credits": _credits(fields["credits"]),
             "capacity": fields["capacity"],
             "enrolled": taken[crn],
@@ -145,6 +145,11 @@ def _sections(found: TermRecords, order: list[str], term: str, taken: dict[str, 
             "revision": found.section_revision(crn),
         }
         yield tuple(values[column] for column in SECTION)
+
+
+def _cell(value: Any) -> Any:
+    """Return a plain value as the file has it."""
+    return ("Y" if value else "N") if isinstance(value, bool) else value
 
 
 def _meetings(found: TermRecords, order: list[str]) -> Rows:
@@ -199,9 +204,9 @@ def _requisites(found: TermRecords, order: list[str]) -> str:
 def _node(tree: Tree) -> dict[str, Any]:
     """Return a tree as the file has it; courses and groups that alternate keep their order."""
     if "course" in tree:
-        return {"type": "solo", "solo": [tree["course"]], "nested": []}
+        return {"type": "solo", "solo": [requisites.write(tree)], "nested": []}
     joint = "any" if "any" in tree else "all"
-    parts = [each.get("course") or _node(each) for each in tree[joint]]
+    parts = [requisites.write(each) if "course" in each else _node(each) for each in tree[joint]]
     alone = next((at for at, each in enumerate(parts) if isinstance(each, dict)), len(parts))
     kind = "or" if joint == "any" else "and"
     return {"type": kind, "solo": parts[:alone], "nested": parts[alone:]}

@@ -44,6 +44,7 @@ LABELS = {
     "corequisites": _l("Corequisites"),
     "course_id": _l("Course code, such as CSCI-1100"),
     "course_number": _l("Course number, such as 1100"),
+    "consent": _l("Instructor’s consent"),
     "credits": _l("Credits"),
     "crn": _l("Registration number (CRN)"),
     "date_end": _l("Last day"),

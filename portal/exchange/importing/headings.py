@@ -30,6 +30,7 @@ _SECTION = {
     "attributes": ("attribute", "attrs", "course_attributes"),
     "restrictions": ("restriction",),
     "note": ("notes", "comments", "section_text"),
+    "consent": ("consent_required", "instructor_consent", "add_consent"),
     "status": ("stat", "section_status", "ssts_code"),
     "link": ("link_id", "link_ident", "link_identifier", "linked_sections"),
     "topic": ("topics", "section_topic", "topic_title"),  # of a course of changing topics

@@ -8,9 +8,11 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
 
+from portal.catalog import requisites
 from portal.catalog.restrictions import KINDS, RULES
 from portal.catalog.section_fields import PLAIN, SectionField
 from portal.core.i18n import _k
+from portal.core.settings import LONGEST_GRADE
 from portal.exchange.importing.tables import Row, is_text
 from portal.ledger.types import DEADLINES
 from portal.registration.reasons import SKIP_CODES
@@ -61,9 +63,15 @@ def _is_tree(value: Any, depth: int = 0) -> bool:
     match value:
         case {"course": str()} if len(value) == 1:
             return True
+        case {"course": str(), "grade": str(grade)} if len(value) == 2:
+            return 0 < len(grade) <= LONGEST_GRADE
         case {"all": [*inner]} | {"any": [*inner]} if len(value) == 1 and inner and depth < DEPTH:
             return all(_is_tree(each, depth + 1) for each in inner)
     return False
+
+
+def _is_ungraded(value: Any) -> bool:
+    return _is_tree(value) and all("grade" not in leaf for leaf in requisites.leaves(value))
 
 
 def _is_meeting(value: Any) -> bool:
@@ -150,8 +158,11 @@ def _plain(field: SectionField) -> fields.Field[Any]:
     match field.stored_as:
         case "int":
             return _number(MOST_SEATS)
+        case "bool":
+            return fields.Boolean()
         case "jsonb":
-            return fields.Raw(allow_none=True, validate=_must(_is_tree))
+            check = _is_ungraded if field.name == "corequisites" else _is_tree
+            return fields.Raw(allow_none=True, validate=_must(check))
         case _:
             return fields.String() if field.several_lines else _text(field.longest)
 
@@ -161,7 +172,7 @@ CREDITS = fields.List(
     HUNDREDTHS, validate=_must(lambda span: len(span) == 2 and span[0] <= span[1])
 )
 # A course that was passed, its term, grade and credits.
-COMPLETED = fields.Tuple((_text(24), _text(80), _text(8), HUNDREDTHS))
+COMPLETED = fields.Tuple((_text(24), _text(80), _text(LONGEST_GRADE), HUNDREDTHS))
 STUDENT = Schema.from_dict(
     {
         "department": _text(16, none=True),

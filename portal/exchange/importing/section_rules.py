@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from portal.catalog import restrictions
-from portal.catalog.requisites import Tree, joined
+from portal.catalog import grades, restrictions
+from portal.catalog.requisites import Tree, joined, leaves, split_grade
 from portal.catalog.restrictions import Restriction
 from portal.catalog.spellings import Unreadable, code_of
 from portal.core.i18n import _k
@@ -130,6 +130,9 @@ def read_requisites(row: Row, entry: Any) -> tuple[Tree | None, Tree | None]:
     except RecursionError:
         row.note("no_tree", "", _k("It is nested too deeply."))
         return None, None
+    if any("grade" in leaf for leaf in leaves(found[1])):
+        row.note("no_tree", "", _k("A corequisite can’t have a minimum grade."))
+        return None, None
     match entry.get("prerequisites"):
         case {"nested": [_], **others} if not others.get("solo"):  # no course of its own
             row.note("empty_group")
@@ -137,12 +140,15 @@ def read_requisites(row: Row, entry: Any) -> tuple[Tree | None, Tree | None]:
 
 
 def tree_of(source: Any) -> Tree | None:
-    """Return the tree of a node, or of a list of codes that must all be; None if it is empty."""
+    """Return the tree of a node, or of a list of codes that must all be; None if it is empty.
+
+    A code may have a minimum grade: `MAT-1010 with C`.
+    """
     if not source:
         return None
     match source:
         case str():
-            return {"course": code_of(source)}
+            return _course(source)
         case list():
             return joined("all", [tree_of(each) for each in source])
         case {"type": str(kind)} if kind.lower() in JOINTS:
@@ -155,3 +161,15 @@ def tree_of(source: Any) -> Tree | None:
             return joined(JOINTS[kind.lower()], [tree_of(each) for each in inner])
         case _:
             raise Unreadable(_k("'%(text)s' is not valid here."), text=str(source)[:60])
+
+
+def _course(written: str) -> Tree:
+    """Return the course of a code with or without a minimum grade."""
+    text, minimum = split_grade(written)
+    course = {"course": code_of(text)}
+    if not minimum:
+        return course
+    grade = grades.known(minimum)
+    if grade is None:
+        raise Unreadable(_k("'%(text)s' is none of the portal’s grades."), text=minimum)
+    return course | {"grade": grade}

@@ -13,7 +13,7 @@ from typing import Any
 
 from portal.catalog import requisites, restrictions
 from portal.catalog.restrictions import Restriction
-from portal.catalog.section_fields import PLAIN
+from portal.catalog.section_fields import PLAIN, SectionField
 from portal.catalog.spellings import Unclear, Unreadable, code_of, count_of, credits_of, subject_of
 from portal.core.i18n import _k
 from portal.exchange.importing.failures import ImportFailedError
@@ -44,10 +44,17 @@ NOT_STORED = (
     *("wait_count", "xlist_capacity", "xlist_enrolled", "xlist_remaining"),
     *("registration_dates", "as_of", "link"),
 )
+REQUISITES_IN_WORDS = {
+    "prerequisites": requisites.parse,
+    "corequisites": requisites.parse_ungraded,
+}
 LONGEST_NAME = 80  # of a term
 LONGEST_CODE = 16  # of a department or subject
 LONGEST_CRN = 24
 LISTED = re.compile(r"\s*[;,]\s*")
+# As systems write whether a section needs consent; PeopleSoft has I for the instructor's.
+YES = {"Y", "YES", "TRUE", "1", "X", "I", "INSTRUCTOR", "INSTRUCTOR CONSENT REQUIRED"}
+NO = {"", "N", "NO", "FALSE", "0", "NONE", "NO CONSENT", "NO SPECIAL CONSENT REQUIRED"}
 LEVEL = ("must_be", "level")
 # How systems write a section's status.
 CANCELED = {"C", "X", "I", "D", "INACTIVE", "DROPPED"}
@@ -312,7 +319,7 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     seats = _read_seats(row, waitlist, new=new)
     if seats is None:
         return row.note("unreadable", "capacity", _k("Write a whole number."))
-    fields = _read_texts(row, new=new) | seats
+    fields = _read_plain(row, new=new) | seats
     section = Section(row, course, credits_, fields)
     restrictions_ = restrictions_of(row, row["restrictions"], "restrictions")
     section.restrictions |= dict.fromkeys(restrictions_)
@@ -365,19 +372,28 @@ def _read_section_credits(row: Row, course: Course) -> Credits | None:
         return course.credits
 
 
-def _read_texts(row: Row, *, new: bool) -> dict[str, Any]:
-    """Return the fields that are plain texts; those of several lines as the source has them."""
-    found = {
-        each.name: row[each.imported_from]
-        if each.several_lines
-        else row.text(each.imported_from, each.longest)
-        for each in PLAIN
-        if each.imported_from
-    }
+def _read_plain(row: Row, *, new: bool) -> dict[str, Any]:
+    """Return the plain fields; texts of several lines as the source has them."""
+    found = {each.name: _read_field(row, each) for each in PLAIN if each.imported_from}
     if new and not found["number"]:
         row.note("number_missing", "section")
         found["number"] = "01"
     return found
+
+
+def _read_field(row: Row, field_: SectionField) -> Any:
+    column = field_.imported_from
+    if field_.stored_as == "bool":
+        return _read_flag(row, column)
+    return row[column] if field_.several_lines else row.text(column, field_.longest)
+
+
+def _read_flag(row: Row, column: str) -> bool:
+    """Return whether a cell says yes; blank is no. Report another text."""
+    written = row[column].strip().upper()
+    if written not in YES | NO:
+        row.note("unreadable", column, _k("Write Y or N."))
+    return written in YES
 
 
 def _read_list(row: Row, column: str, most: int) -> list[str]:
@@ -506,10 +522,10 @@ def _read_restriction(row: Row, semester: Semester) -> None:
 def _read_requisites(row: Row, semester: Semester) -> None:
     """Read the prerequisites and corequisites of a section, in words; blank is left out."""
     section = semester.section(row)
-    for name in ("prerequisites", "corequisites"):
+    for name, parse in REQUISITES_IN_WORDS.items():
         if section and row[name]:
             try:
-                section.fields[name] = requisites.parse(row[name])
+                section.fields[name] = parse(row[name])
             except Unclear:
                 row.note("no_tree", name)
 

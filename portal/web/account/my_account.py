@@ -17,7 +17,7 @@ from wtforms import BooleanField, PasswordField, ValidationError
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
-from portal.people import accounts, passwords, privacy, tokens, visitors
+from portal.people import accounts, passwords, privacy, student_records, tokens, visitors
 from portal.people.models import Account, Student
 from portal.people.passwords import LONGEST, SHORTEST
 from portal.people.roles import ROLES, WORDS, Right
@@ -66,10 +66,12 @@ def show() -> ResponseReturnValue:
     with transaction() as db:
         account = db.get_one(Account, who.id)
         student = db.get(Student, who.student_id) if who.student_id else None
+        completed = student_records.completed_courses(db, student.id) if student else []
     return render_template(
         "account/overview.html",
         account=account,
         student=student,
+        completed=completed,
         allowed=[WORDS[right] for right in Right if who.is_staff and who.may(right)],
         roles=[role.label for name, role in ROLES.items() if name in who.roles],
         tokens=len(tokens.live_tokens(who.id)),

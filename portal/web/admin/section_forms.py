@@ -430,6 +430,8 @@ def _form_field(each: SectionField) -> Any:
         return ParsedField(
             each.label, each.parse, each.write, description=each.hint, render_kw=kw, **more
         )
+    if each.stored_as == "bool":
+        return BooleanField(each.label, description=each.hint)
     if each.stored_as == "int":
         return NumberField(each.label, most=MOST_SEATS, description=each.hint)
     return (LinesField if each.several_lines else TextField)(

@@ -8,11 +8,12 @@ from flask import Blueprint, abort, request
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, HiddenField, ValidationError
 
-from portal.catalog import requisites
+from portal.catalog import grades, requisites
 from portal.catalog.local_time import local_clock
 from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
+from portal.core.settings import LONGEST_GRADE
 from portal.people import holds, permissions, privacy, student_records
 from portal.people.holds import NewHold
 from portal.people.roles import Right
@@ -283,7 +284,7 @@ class CompletedForm(Form):
         ),
     )
     term = TextField(_l("Term"), required=False, longest=80)
-    grade = TextField(_l("Grade"), required=False, longest=8)
+    grade = TextField(_l("Grade"), required=False, longest=LONGEST_GRADE)
     credits = DecimalField(
         _l("Credits"),
         most=MOST_CREDITS,
@@ -303,9 +304,8 @@ class CompletedForm(Form):
         """Return the new record."""
         if "remove" in self and self.remove.data:
             return None
-        return CompletedRecord(
-            self.code, self.term.data, self.grade.data, self.credits.data or Decimal(0)
-        )
+        grade = grades.known(self.grade.data) or self.grade.data
+        return CompletedRecord(self.code, self.term.data, grade, self.credits.data or Decimal(0))
 
 
 @bp.route("/completed", methods=["GET", "POST"])
@@ -318,6 +318,10 @@ def correct_completed(student_id: int) -> ResponseReturnValue:
         {"term": shown.term_name, "grade": shown.grade, "credits": shown.credits} if shown else {}
     )
     form = CompletedForm(data={"was": _mark(shown), "course": code, **facts})
+    form.grade.description = _(
+        "Minimum grades know %(grades)s. A course with another grade, or without one, meets none.",
+        grades=", ".join(grades.listed()),
+    )
     if form.was.data:
         form.hide("course")
     else:

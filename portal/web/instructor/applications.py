@@ -1,4 +1,4 @@
-"""Applications that wait for the visitor's department, for instructors who decide for it."""
+"""Applications that wait for the visitor: for a department, or for consent to a section."""
 
 from flask import Blueprint, abort, flash
 from flask.typing import ResponseReturnValue
@@ -12,12 +12,12 @@ from portal.web.http.layout import go
 
 bp = Blueprint("applications", __name__, url_prefix="/applications")
 
-DESK = Desk("instructor.applications", for_department=True)
+DESK = Desk("instructor.applications", limited=True)
 
 
 @bp.before_request
 def check_decider() -> None:
-    """Answer 403 unless the visitor decides for a department now."""
+    """Answer 403 unless the visitor decides for a department, or for a section, now."""
     if not stages.is_decider(visitor().id):
         abort(403)
 
@@ -25,28 +25,28 @@ def check_decider() -> None:
 @bp.get("")
 @requires(Right.TEACH)
 def index() -> ResponseReturnValue:
-    """Render the queue of the department: what waits longest comes first."""
+    """Render what waits for the visitor, the longest first."""
     return DESK.queue("instructor/applications.html")
 
 
 @bp.get("/all.csv")
 @requires(Right.TEACH)
 def download_csv() -> ResponseReturnValue:
-    """Return what waits for the department and matches the filters as a CSV file."""
+    """Return what waits for the visitor and matches the filters as a CSV file."""
     return DESK.export()
 
 
 @bp.get("/<int:application_id>")
 @requires(Right.TEACH)
 def show(application_id: int) -> ResponseReturnValue:
-    """Render an application that waits for the department; 404 for any other."""
+    """Render an application that waits for the visitor; 404 for any other."""
     return DESK.show(application_id)
 
 
 @bp.post("/<int:application_id>")
 @requires(Right.TEACH)
 def decide(application_id: int) -> ResponseReturnValue:
-    """Approve for the department, decline or ask for more, once."""
+    """Approve, decline or ask for more, once."""
     if _is_second_press(application_id):
         flash(str(REFUSED["decided"]))
         return go(DESK.index_address)
@@ -56,7 +56,7 @@ def decide(application_id: int) -> ResponseReturnValue:
 @bp.get("/<int:application_id>/documents/<int:document_id>")
 @requires(Right.TEACH)
 def read_document(application_id: int, document_id: int) -> ResponseReturnValue:
-    """Return a checked document of an application that waits for the department."""
+    """Return a checked document of an application that waits for the visitor."""
     return DESK.document(application_id, document_id)
 
 

@@ -6,15 +6,19 @@ from typing import Any, cast
 from flask import Blueprint, make_response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
+from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of, published_terms
+from portal.core.i18n import _
+from portal.people import permissions
 from portal.people.roles import Right
 from portal.recorder import read_with_fallback
 from portal.reports import rosters
 from portal.reports.rosters import RosterView
+from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.http.access import requires, visitor
 from portal.web.http.downloads import download
 from portal.web.instructor import applications, requests
-from portal.web.instructor.own_sections import InstructorSection, own_section
+from portal.web.instructor.own_sections import InstructorSection, own_section, taught_section
 
 bp = Blueprint("instructor", __name__, url_prefix="/teaching")
 bp.register_blueprint(requests.bp)
@@ -56,6 +60,7 @@ def section(section_id: int) -> ResponseReturnValue:
         term=shown.term,
         counts=counts,
         now=read_with_fallback.now(),
+        consents=permissions.consents(section_id),
         **_listed(shown, view),
     )
 
@@ -100,6 +105,40 @@ def emails(section_id: int) -> ResponseReturnValue:
         to=to,
         mailing=rosters.mailing(groups[to]),
     )
+
+
+@bp.route("/sections/<int:section_id>/consents/<int:override_id>/end", methods=["GET", "POST"])
+@requires(Right.TEACH)
+def end_consent(section_id: int, override_id: int) -> ResponseReturnValue:
+    """Take back the consent for a student, until the student has used it."""
+    shown = taught_section(section_id)
+    given = permissions.consents(section_id)
+    found = next((each for each in given if each.id == override_id), None)
+    back = url_for(".section", section_id=section_id)
+    page = Confirmation(
+        title=_("Take back your consent"),
+        button=_("Take it back"),
+        back=(back, shown.name),
+        facts=[(_("Student"), f"{found.name}, {found.number}")] if found else (),
+        meaning=[
+            _(
+                "The student can no longer register for this section, and gets no seat from its"
+                " waitlist. The student is told, with your reason."
+            )
+        ],
+        danger=True,
+    )
+
+    def act(reason: str) -> ResponseReturnValue:
+        if found is None:
+            raise NotPossible(_("This consent no longer counts."))
+        held = backend().ledger.registrations(shown.term.id, found.student).enrolled
+        if any(each.section == section_id for each in held):
+            raise NotPossible(_("The student already has a seat. Ask the registrar to drop it."))
+        permissions.revoke(found.student, found.id, reason, by=visitor().id)
+        return done(_("Consent for %(name)s taken back.", name=found.name), back)
+
+    return confirm(page, act)
 
 
 def _listed(shown: InstructorSection, view: RosterView) -> dict[str, object]:

@@ -18,7 +18,7 @@ from portal.core.i18n import _, current_locale
 from portal.core.moments import milliseconds
 from portal.ledger.types import Reason, SeatCounts
 from portal.people.student_profile import HoldView
-from portal.registration import reasons
+from portal.registration import reasons, rules
 from portal.registration.credits import amount, credits_in_words
 from portal.registration.next_steps import NextStep, RefusalContext
 from portal.registration.reasons import Explanation, explain
@@ -44,12 +44,15 @@ class SectionAct(NamedTuple):
     reserved: bool  # the student may use reserved seats
     why: str = ""  # the reason code of a conflict
     other: int = 0  # the held section of the conflict
+    consent: bool = False  # the student needs the instructor's consent first
 
 
 def section_act(student_term: StudentTerm, section: int) -> SectionAct:
     """Return what the student can do about a section."""
     card, state = student_term.catalog.section(section), student_term.state(section)
     reserved = card is not None and bool(reserves_for(student_term, card))
+    if card and not state and rules.needs_consent(student_term.profile, card):
+        return SectionAct(state, student_term.opening, reserved, consent=True)
     conflicts = student_term.in_the_way(card) if card and not state else []
     if not conflicts:
         return SectionAct(state, student_term.opening, reserved)
@@ -207,6 +210,7 @@ def _act(  # noqa: PLR0913, PLR0917 - what the fragment shows
 ) -> Markup:
     facts = {"term": term, "section": section, "name": name, "other": other, "when": when}
     facts |= {"state": shown.state, "opening": shown.opening, "why": shown.why}
+    facts["consent"] = shown.consent
     return render_fragment("fragments/act.html", mine=shown.reserved, **facts)
 
 

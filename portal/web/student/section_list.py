@@ -92,7 +92,7 @@ CELL_HELPERS = {
     "section_name": section_name,
     "distinct_meetings": distinct_meetings,
     "tree_in_words": lambda tree: requisites.describe(
-        requisites.missing(tree, lambda _: False) or {"all": []}
+        requisites.missing(tree, lambda _leaf: False) or {"all": []}
     ),
 }
 

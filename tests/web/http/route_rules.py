@@ -232,6 +232,10 @@ RULES = {
     "POST /teaching/sections/<int:section_id>/requests/seats": ASKS,
     "GET /teaching/sections/<int:section_id>/requests/override": ASKS,
     "POST /teaching/sections/<int:section_id>/requests/override": ASKS,
+    **{
+        f"{method} /teaching/sections/<int:section_id>/consents/<int:override_id>/end": ASKS
+        for method in ("GET", "POST")
+    },
     "GET /teaching/requests": Rule("login no no in own no"),
     "POST /teaching/requests/<int:instructor_request_id>/withdraw": Rule("login no no in none no"),
     "GET /teaching/applications": Rule("login no no in no no"),  # Iris decides for a department

@@ -74,6 +74,7 @@ def test_every_field_can_be_changed(admin: FlaskClient, section: Section, cast: 
         "corequisites": "CSC-1101",
         "restrictions": "must be level: Graduate\nmay not be major: Biology",
         "cross_lists": "ITS-1100, mat-9",
+        "consent": "y",
     }
     assert change(admin, section, **fields).status_code == 303
     now = details(section)
@@ -89,6 +90,7 @@ def test_every_field_can_be_changed(admin: FlaskClient, section: Section, cast: 
         ("may_not_be", "major", "Biology"),
     )
     assert now.cross_lists == ("ITS-1100", "MAT-9")
+    assert now.consent
 
 
 def test_unchanged_form_changes_nothing(admin: FlaskClient, section: Section) -> None:

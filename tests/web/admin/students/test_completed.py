@@ -8,8 +8,9 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from portal.catalog.models import Term
-from portal.people import student_profile
+from portal.people import caches, student_profile
 from portal.people.models import Student
+from portal.recorder.promotion import promote
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.admin.students.forms import WHY, entries, holds, text_of
@@ -35,7 +36,9 @@ def add(boss: FlaskClient, student: Student, **fields: str) -> TestResponse:
 
 
 def correct(boss: FlaskClient, student: Student, **fields: str) -> TestResponse:
-    return send(boss, student, {**form_of(boss, student, "MAT-1010"), **fields})
+    answer = send(boss, student, {**form_of(boss, student, "MAT-1010"), **fields})
+    caches.apply_changes(None)  # without waiting for the next look at changes
+    return answer
 
 
 def test_added_course_meets_a_prerequisite(
@@ -44,9 +47,58 @@ def test_added_course_meets_a_prerequisite(
     needs = {"prerequisites": {"course": "MAT-1010"}}
     section = builders.a_section(builders.a_course(), term, **needs)
     assert add(boss, cast.ada).status_code == 303
-    assert student_profile.read(cast.ada.id).completed == {"MAT-1010"}
+    assert student_profile.read(cast.ada.id).completed == {"MAT-1010": "B"}
     pick(browser_of(app, "ada"), section, "pick")
     assert holds(cast.ada, term.id) == [section.id]
+
+
+def test_higher_grade_meets_a_minimum_grade_and_the_waitlist_gives_the_seat(
+    app: Flask, boss: FlaskClient, cast: Cast, term: Term
+) -> None:
+    needs = {"prerequisites": {"course": "MAT-1010", "grade": "C"}}
+    section = builders.a_section(builders.a_course(), term, **needs)
+    add(boss, cast.ada, grade="")
+    ada = browser_of(app, "ada")
+    refused = text_of(pick(ada, section, "pick"))
+    assert "Requires MAT 1010 with C or better. Your record has" in refused
+    assert "MAT 1010 without a grade." in refused
+    correct(boss, cast.ada, grade="c-")
+    refused = text_of(pick(ada, section, "pick"))
+    assert "Your record has MAT 1010 with C-." in refused
+    assert "Ask for a permission" in refused
+    correct(boss, cast.ada, grade="b-")
+    assert student_profile.read(cast.ada.id).completed == {"MAT-1010": "B-"}
+    pick(ada, section, "pick")
+    assert holds(cast.ada, term.id) == [section.id]
+
+
+def test_grade_falls_while_a_student_waits(
+    app: Flask, boss: FlaskClient, cast: Cast, term: Term
+) -> None:
+    needs = {"prerequisites": {"course": "MAT-1010", "grade": "C"}, "capacity": 1, "waitlist": 5}
+    section = builders.a_section(builders.a_course(), term, **needs)
+    for student in (cast.ada, cast.ben):
+        add(boss, student)
+    ada, ben = browser_of(app, "ada"), browser_of(app, "ben")
+    pick(ada, section, "pick")
+    pick(ben, section, "pick")
+    correct(boss, cast.ben, grade="D")
+    pick(ada, section, "drop")
+    promote(term.id, "")
+    assert holds(cast.ben, term.id) == []
+    correct(boss, cast.ben, grade="C")
+    promote(term.id, "")
+    assert holds(cast.ben, term.id) == [section.id]
+
+
+def test_student_reads_the_grades_on_the_account_page(
+    app: Flask, boss: FlaskClient, cast: Cast
+) -> None:
+    add(boss, cast.ada)
+    add(boss, cast.ada, course="phy 1", grade="")
+    page = text_of(browser_of(app, "ada").get("/account"))
+    assert "MAT 1010 Fall 2029 B" in page
+    assert "PHY 1 Fall 2029 No grade" in page
 
 
 def test_grade_is_corrected_with_a_reason(boss: FlaskClient, cast: Cast) -> None:
@@ -72,7 +124,7 @@ def test_course_code_may_be_written_freely(boss: FlaskClient, cast: Cast) -> Non
 def test_course_can_be_removed(boss: FlaskClient, cast: Cast) -> None:
     add(boss, cast.ada)
     correct(boss, cast.ada, remove="yes")
-    assert student_profile.read(cast.ada.id).completed == frozenset()
+    assert student_profile.read(cast.ada.id).completed == {}
     assert [each.action for each in entries()] == ["record.add", "record.remove"]
 
 

@@ -1,0 +1,31 @@
+"""The consent of a section's instructor."""
+
+from portal.applications.approvals import Permit
+from portal.applications.kind import Kind, Step
+from portal.core.form_fields import NoteField
+from portal.core.i18n import _l
+
+KIND = Kind(
+    name="consent",
+    title=_l("Instructor’s consent"),
+    intro=_l("Ask the instructor to let you register for a class that needs consent."),
+    steps=(
+        Step(
+            "reason",
+            _l("Your reasons"),
+            {
+                "why": NoteField(
+                    _l("Why do you want to take this class?"),
+                    required=True,
+                    missing=_l("Explain why you want to take this class."),
+                ),
+            },
+        ),
+    ),
+    approval=Permit(
+        lambda _application: ["consent"],
+        _l("The student may register for the section. It gives no seat."),
+    ),
+    last_day=lambda term: term.ends_on,
+    stages=("instructor",),
+)

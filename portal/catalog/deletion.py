@@ -32,6 +32,15 @@ SECTIONS = """
     WHERE sections.deleted_at IS NULL AND sections.status <> 'CANCELED'
     AND terms.deleted_at IS NULL AND terms.ends_on >= now()::date
 """
+# Whether the course with `code` is in the trees of a section or of a course.
+REQUIRES = """
+    EXISTS (
+        SELECT FROM (VALUES ({0}.prerequisites), ({0}.corequisites)) AS tree (node)
+        WHERE jsonb_path_exists(
+            node, '$.**.course ? (@ == $code)', jsonb_build_object('code', CAST(:code AS text))
+        )
+    )
+"""
 
 
 @dataclass(frozen=True)
@@ -109,10 +118,12 @@ KINDS: dict[str, Kind] = {
         (
             Dependency(_l("Sections"), SECTIONS + "AND sections.course_id = :id"),
             Dependency(
-                _l("Sections that require it"),
-                SECTIONS + "AND EXISTS (SELECT FROM (VALUES (prerequisites), (corequisites))"
-                " AS tree (node) WHERE jsonb_path_exists(node, '$.**.course ? (@ == $code)',"
-                " jsonb_build_object('code', CAST(:code AS text))))",
+                _l("Sections that require it"), f"{SECTIONS} AND {REQUIRES.format('sections')}"
+            ),
+            Dependency(
+                _l("Courses that require it"),
+                "SELECT code FROM courses WHERE deleted_at IS NULL AND id <> :id"
+                f" AND {REQUIRES.format('courses')}",
             ),
         ),
         (
@@ -243,8 +254,17 @@ def obstacles(session: Session, record: CatalogRecord) -> list[Obstacle]:
     # This check comes first, so that the queries below see every decision that is recorded by now.
     if record.kind == "term" and not record.deleted_at and (count := _unrecorded(session, record)):
         found.append(Obstacle(str(UNRECORDED), [str(count)], 1))
-    for each in kind.needs if record.deleted_at else kind.dependencies:
-        values = {"id": record.id} | ({"code": record.code} if ":code" in each.query else {})
+    dependencies = kind.needs if record.deleted_at else kind.dependencies
+    return found + find_obstacles(session, dependencies, record.id, record.code)
+
+
+def find_obstacles(
+    session: Session, dependencies: Sequence[Dependency], record_id: int, code: str
+) -> list[Obstacle]:
+    """Return what depends on the record with that id and code."""
+    found = []
+    for each in dependencies:
+        values = {"id": record_id} | ({"code": code} if ":code" in each.query else {})
         names = sorted(set(session.scalars(text(each.query), values)))
         if names:
             found.append(Obstacle(str(each.label), names[:NAMED], len(names)))

@@ -114,6 +114,9 @@ class Course(SoftDelete, Base):
     public: Mapped[bool] = mapped_column(Boolean, default=True)
     levels: Mapped[list[str]] = mapped_column(ARRAY(String(40)), default=list)
     years: Mapped[list[str]] = mapped_column(ARRAY(String(40)), default=list)
+    # New sections begin with these trees, as `Section` has them.
+    prerequisites: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    corequisites: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
 
     subject: Mapped[Subject] = relationship()
     department: Mapped[Department] = relationship()

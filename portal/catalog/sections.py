@@ -216,6 +216,8 @@ def initial_details(session: Session, term_id: int, course: Course) -> tuple[Sec
         number=next(each for n in range(1, 10_000) if (each := f"{n:02}") not in siblings),
         title=course.title,
         credits=(course.credits_min, course.credits_max),
+        prerequisites=course.prerequisites,
+        corequisites=course.corequisites,
         capacity=INITIAL_SEATS,
         waitlist=INITIAL_WAITLIST,
     )
@@ -259,12 +261,19 @@ def edit_sections(
     """
     with transaction() as session:
         for seen, details in several:
-            with _change(session, "edit", seen, by, reason) as (section, before):
-                if before.obstacle:
-                    raise NotPossible(before.obstacle, section.id)
-                _restore_rooms(session, details, by, reason)
-                _write_columns(section, details)
-                _write_lists(session, section.id, details, before.details)
+            edit_within(session, seen, details, by, reason)
+
+
+def edit_within(
+    session: Session, seen: SeenSection, details: SectionDetails, by: int, reason: str
+) -> None:
+    """Give the section other details in a transaction. Raise `Stale` or `NotPossible`."""
+    with _change(session, "edit", seen, by, reason) as (section, before):
+        if before.obstacle:
+            raise NotPossible(before.obstacle, section.id)
+        _restore_rooms(session, details, by, reason)
+        _write_columns(section, details)
+        _write_lists(session, section.id, details, before.details)
 
 
 def change_status(action: str, several: Sequence[SeenSection], by: int, reason: str = "") -> None:

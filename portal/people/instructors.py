@@ -1,14 +1,23 @@
-"""Link accounts to instructors of the catalog; an account may have several of them."""
+"""Instructors of the catalog: created, edited, deleted, and linked to accounts.
 
+An account may have several instructors.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, ClassVar
 
-from sqlalchemy import ColumnElement, Select, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, Select, func, literal_column, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
-from portal.catalog.models import Department, Instructor, Section, section_instructors
+from portal.catalog import deletion
+from portal.catalog.deletion import SECTIONS, Dependency, InTheWay, Obstacle, find_obstacles
+from portal.catalog.models import Department, Instructor, Section, Term, section_instructors
+from portal.catalog.record_details import Field, RecordDetails, text_lines
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import ChangedMeanwhile, transaction
+from portal.core.i18n import _l
 from portal.core.sorting import Sorting
 from portal.people import visitors
 from portal.people.models import Account
@@ -44,6 +53,27 @@ class InstructorView:
         """Return whether the account decides applications for the department now."""
         return bool(self.right_code) and self.right_code == self.department_code
 
+
+@dataclass(frozen=True, kw_only=True)
+class InstructorDetails(RecordDetails):
+    """What an admin may set of an instructor; the department is a code."""
+
+    FIELDS: ClassVar[Mapping[str, Field]] = {
+        "name": (_l("Name"), text_lines),
+        "email": (_l("Email"), text_lines),
+        "department": (_l("Department"), text_lines),
+    }
+
+    name: str
+    email: str = ""
+    department: str = ""
+
+
+TAUGHT = Dependency(
+    _l("Sections"),
+    f"{SECTIONS} AND EXISTS (SELECT FROM section_instructors"
+    " WHERE section_id = sections.id AND instructor_id = :id)",
+)
 
 # Columns that sort a list of instructors.
 SORTS: dict[str, ColumnElement[Any]] = {
@@ -97,6 +127,122 @@ def account_of(session: Session, username: str) -> Account | None:
     """Return the account with that username."""
     known = Account.username == username, Account.deleted_at.is_(None)
     return session.scalar(select(Account).where(*known))
+
+
+def details(session: Session, instructor: Instructor) -> InstructorDetails:
+    """Return the instructor's details."""
+    return InstructorDetails(
+        name=instructor.name,
+        email=instructor.email,
+        department=_code(session, instructor.department_id) or "",
+    )
+
+
+def namesakes(session: Session, wanted: InstructorDetails, other_than: int = 0) -> bool:
+    """Return whether another instructor of the department has the name."""
+    found = select(Instructor.id).outerjoin(Department, Department.id == Instructor.department_id)
+    same = Instructor.name == wanted.name, Instructor.deleted_at.is_(None)
+    where = func.coalesce(Department.code, "") == wanted.department
+    return session.scalar(found.where(*same, where, Instructor.id != other_than)) is not None
+
+
+def create(wanted: InstructorDetails, by: int, reason: str) -> int:
+    """Store a new instructor; return the id.
+
+    Raise ChangedMeanwhile if the department is deleted, or has such an instructor already.
+    """
+    with transaction() as session:
+        _lock_terms(session)
+        if namesakes(session, wanted):
+            raise ChangedMeanwhile
+        instructor = Instructor()
+        _write(session, instructor, wanted)
+        session.add(instructor)
+        session.flush()
+        subject = f"teacher:{instructor.id}"
+        add_audit_entry(
+            session, "teacher.create", subject, by=by, after=wanted.facts, reason=reason
+        )
+        return instructor.id
+
+
+def edit(instructor_id: int, seen: str, wanted: InstructorDetails, by: int, reason: str) -> bool:
+    """Give the instructor other details; return False if that is done already.
+
+    Raise ChangedMeanwhile if they are no longer as in `seen`, a mark, or if the department is
+    deleted or has such an instructor already.
+    """
+    with transaction() as session:
+        _lock_terms(session)
+        instructor = session.get_one(Instructor, instructor_id, with_for_update=True)
+        before = details(session, instructor)
+        if instructor.deleted_at is None and before == wanted:
+            return False
+        if instructor.deleted_at or before.mark != seen:
+            raise ChangedMeanwhile
+        if namesakes(session, wanted, instructor_id):
+            raise ChangedMeanwhile
+        _write(session, instructor, wanted)
+        _renew_catalogs(session, instructor_id)
+        add_audit_entry(
+            session,
+            "teacher.edit",
+            f"teacher:{instructor_id}",
+            by=by,
+            before=before.facts,
+            after=wanted.facts,
+            reason=reason,
+        )
+    if instructor.account_id:
+        visitors.forget(instructor.account_id)
+    return True
+
+
+def obstacles(session: Session, instructor_id: int) -> list[Obstacle]:
+    """Return the sections that the instructor teaches or will teach."""
+    return find_obstacles(session, [TAUGHT], instructor_id, "")
+
+
+def remove(instructor_id: int, by: int, reason: str) -> None:
+    """Delete the instructor; do nothing if that is done. Raise InTheWay."""
+    with transaction() as session:
+        _lock_terms(session)
+        instructor = session.get_one(Instructor, instructor_id, with_for_update=True)
+        if instructor.deleted_at:
+            return
+        if found := obstacles(session, instructor_id):
+            raise InTheWay(found)
+        instructor.deleted_at = datetime.now(UTC)
+        _renew_catalogs(session, instructor_id)
+        deletion.note_change(session, f"teacher:{instructor_id}", delete=True, by=by, reason=reason)
+    if instructor.account_id:
+        visitors.forget(instructor.account_id)
+        sessions_ended.send(instructor.account_id)
+
+
+def _lock_terms(session: Session) -> None:
+    """Let no section be changed meanwhile, as deletions do."""
+    session.execute(select(Term.id).order_by(Term.id).with_for_update(key_share=True))
+
+
+def _renew_catalogs(session: Session, instructor_id: int) -> None:
+    """Have every process read the catalogs in which the instructor's name stands."""
+    taught = select(Section.term_id).join(
+        section_instructors, section_instructors.c.section_id == Section.id
+    )
+    mine = taught.where(section_instructors.c.instructor_id == instructor_id)
+    newer = update(Term).values(catalog_version=Term.catalog_version + 1)
+    session.execute(newer.where(Term.id.in_(mine)))
+
+
+def _write(session: Session, instructor: Instructor, wanted: InstructorDetails) -> None:
+    instructor.name, instructor.email = wanted.name, wanted.email
+    department = select(Department.id).where(
+        Department.code == wanted.department, Department.deleted_at.is_(None)
+    )
+    instructor.department_id = session.scalar(department) if wanted.department else None
+    if wanted.department and instructor.department_id is None:
+        raise ChangedMeanwhile
 
 
 def link(instructor_id: int, account: int, *, by: int, why: str) -> None:

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 
+from portal.catalog.courses import CourseDetails
 from portal.catalog.section_fields import FIELDS as SECTION_FIELDS
 from portal.core.audit_trail import AUDIT_ACTIONS
 from portal.core.i18n import _l
+from portal.people.student_editing import StudentDetails
 from portal.windows.deadlines import LABELS as DEADLINES
 
 SUBJECTS = {
@@ -32,8 +34,10 @@ SUBJECTS = {
     "webhook": _l("Webhook"),
     "window": _l("Window"),
 }
-# Fields of sections have the labels of `catalog.section_fields`.
+# Fields of courses and sections have the labels of their tables.
 FIELDS = {
+    **{name: label for name, (label, _lines) in CourseDetails.FIELDS.items()},
+    **{name: label for name, (label, _lines) in StudentDetails.FIELDS.items()},
     **{name: each.label for name, each in SECTION_FIELDS.items()},
     **DEADLINES,
     "account": _l("Account"),

@@ -84,7 +84,7 @@ def with_names(keys: Iterable[Key]) -> dict[Key, AuditSubject]:
 
 
 def subjects_matching(text: str) -> list[str]:
-    """Return the audit trail's references for a name: a student number, CRN, section or term.
+    """Return the audit trail's references for a name, number, CRN, course, section or term.
 
     People and windows match by a part of their name, the first MOST of a kind. A reference such as
     `section:12` is returned unchanged.
@@ -96,6 +96,7 @@ def subjects_matching(text: str) -> list[str]:
         "account": _matches(text, Account.name, Account.username, WITH_LOGIN),
         "teacher": _matches(text, Instructor.name),
         "window": _matches(text, Window.name),
+        "course": Course.code == requisites.key(text),
         "section": or_(
             Section.crn == text, Course.code + "-" + Section.number == requisites.key(text)
         ),

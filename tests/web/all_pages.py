@@ -103,6 +103,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "queue": ["notify"],
         "which": ["all"],
         "records": ["course", "term"],
+        "course_id": [course.id],
         "room_id": [builders.a_room("Hall 1").id],
         "number": [1],
         "act": ["delete"],

@@ -11,6 +11,7 @@ from portal.exchange.importing.report import Note, Report, readable_key
 from portal.exchange.importing.review import value_text
 from portal.exchange.importing.staging import INSTRUCTOR, Bases
 from portal.exchange.record_sql import part, section_part
+from portal.exchange.records import KINDS
 
 EDITED, STALE, OVERWRITTEN, REMOVED = "edited", "stale", "overwritten", "removed_here"
 DELETED = "deleted_here"
@@ -149,11 +150,21 @@ BECAUSE = {
 }
 REMEMBER = text(f"""
     INSERT INTO imported_records (kind, key, fields)
-    SELECT kind, key, fields - CASE kind {IGNORED} ELSE ARRAY[]::text[] END
+    SELECT kind, key, fields - 'completed' - CASE kind {IGNORED} ELSE ARRAY[]::text[] END
     FROM import_rows
-    WHERE import_id = :id AND kind IN ('course', 'section', 'teaching') AND NOT removes
+    WHERE import_id = :id AND NOT removes AND (
+        kind IN ('course', 'section', 'teaching') OR (kind, key) IN (
+            SELECT kind, key FROM imported_records WHERE kind IN ('account', 'student')
+        )
+    )
     ON CONFLICT (kind, key) DO UPDATE SET fields = imported_records.fields || excluded.fields
 """)
+# Files keep adding completed courses, so they count as nobody's edit.
+ORIGINAL = """
+    INSERT INTO imported_records (kind, key, fields)
+    SELECT :kind, found.key, found.fields - 'completed' FROM ({select}) AS found
+    WHERE found.key = :key ON CONFLICT DO NOTHING
+"""
 FORGET = text("""
     DELETE FROM imported_records USING import_rows AS rows
     WHERE rows.import_id = :id AND removes
@@ -212,3 +223,13 @@ def remember(session: Session, import_id: int) -> None:
     """Store what the files wrote, so that the next import can tell edits from it."""
     session.execute(REMEMBER, {"id": import_id})
     session.execute(FORGET, {"id": import_id})
+
+
+def note_original(session: Session, kind: str, key: str) -> None:
+    """Store an account or a student as it is before an admin's edit, as if files had written it.
+
+    Later imports then tell the edit from what files say. Earlier imports store neither, because
+    hardly any of them is ever edited.
+    """
+    statement = ORIGINAL.format(select=KINDS[kind].select)
+    session.execute(text(statement), {"kind": kind, "key": key})

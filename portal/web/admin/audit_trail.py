@@ -25,6 +25,7 @@ bp = Blueprint("audit_trail", __name__)
 # By kind, the page of a thing, and the argument that names it there.
 PAGES = {
     "application": ("admin.applications.show", "application_id"),
+    "course": ("admin.course_editing.show", "course_id"),
     "import": ("admin.imports.show", "import_id"),
     "request": ("admin.requests.show", "instructor_request_id"),
     "section": ("instructor.section", "section_id"),
@@ -82,6 +83,12 @@ def download_csv() -> ResponseReturnValue:
         *(_("Before"), _("After"), _("Why")),
     ]
     return download("audit.csv", chain([head], map(_row, found)))
+
+
+def with_differences(entries: list[AuditEntry]) -> list[tuple[AuditEntry, str]]:
+    """Return entries with what each changed in short, for the history on a page."""
+    names, times = names_in(entries), local_clock()
+    return [(each, short(each, names, times)) for each in entries]
 
 
 def _row(entry: AuditEntry) -> list[str]:

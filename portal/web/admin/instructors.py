@@ -1,22 +1,34 @@
-"""Instructors of the catalog and their accounts: search, link, unlink, and who decides."""
+"""Instructors of the catalog: search, create, edit, delete; their accounts, and who decides."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
+from wtforms import ValidationError
 
-from portal.catalog.term_catalog import catalog_of, live_terms
-from portal.core.db import transaction
+from portal.catalog import courses
+from portal.catalog.deletion import InTheWay, Obstacle
+from portal.catalog.models import Instructor
+from portal.catalog.term_catalog import catalog_of, expire, live_terms
+from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _, _l
 from portal.core.sorting import Sorting
+from portal.notifications import mail
 from portal.people import instructors
-from portal.people.instructors import InstructorView
+from portal.people.instructors import InstructorDetails, InstructorView
 from portal.people.models import Account
 from portal.people.roles import Right
-from portal.web.confirm import Confirmation, confirm, done
-from portal.web.forms import Form, TextField
+from portal.reports import audit_labels, audit_trail
+from portal.web import drafts
+from portal.web.admin.audit_trail import with_differences
+from portal.web.admin.section_editing import confirm_change, conflict, form_page, is_complete
+from portal.web.admin.section_forms import Sent
+from portal.web.confirm import Confirmation, NotPossible, confirm, done
+from portal.web.drafts import render_or_redirect
+from portal.web.forms import Form, ReasonForm, SelectOneField, TextField
 from portal.web.http.access import requires, visitor
 from portal.web.paging import page_number, search_text
 
@@ -33,6 +45,45 @@ class AccountForm(Form):
         description=_l("The username for login. You can review before you save."),
         render_kw={"spellcheck": "false", "autocapitalize": "none"},
     )
+
+
+class InstructorForm(Form):
+    """All fields of an instructor."""
+
+    name = TextField(_l("Name"), missing=_l("Enter a name."))
+    email = TextField(
+        _l("Email"),
+        required=False,
+        longest=254,
+        render_kw={"type": "email", "spellcheck": "false"},
+    )
+    department = SelectOneField(_l("Department"))
+    known: ClassVar[Mapping[str, list[str]]] = {}  # suggestions for its fields
+
+    def __init__(
+        self, sent: Sent | None, session: Session, instructor_id: int = 0, **stored: str
+    ) -> None:
+        super().__init__(sent, data=stored if sent is None else None)
+        self.session, self.instructor_id = session, instructor_id
+        self.department.offer({"": _("None"), **courses.departments(session)})
+
+    def validate_email(self, field: TextField) -> None:
+        """Raise ValidationError unless mail could be sent there."""
+        if field.data and not mail.is_address(field.data):
+            raise ValidationError(_("Enter an email address such as name@example.org."))
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        """Check every field, and that the department has no such instructor."""
+        super().validate(extra_validators)
+        if not self.errors and not self.name.data.isprintable():
+            self.refuse(_("Use only letters, digits and signs that can be seen."), "name")
+        self.details = InstructorDetails(**{each.name: each.data or "" for each in self})
+        if not self.errors and instructors.namesakes(
+            self.session, self.details, self.instructor_id
+        ):
+            wrong = _("This department already has an instructor with this name. Change one name.")
+            self.refuse(wrong, "name")
+        return not self.errors
 
 
 @bp.get("")
@@ -59,6 +110,119 @@ def index() -> ResponseReturnValue:
 def show(instructor_id: int) -> ResponseReturnValue:
     """Render an instructor's sections and account, and a search for an account."""
     return _page(_instructor(instructor_id), AccountForm(formdata=None)), 200
+
+
+@bp.route("/new", methods=["GET", "POST"])
+@requires(Right.CHANGE_INSTRUCTORS)
+def new() -> ResponseReturnValue:
+    """Render the form of a new instructor, or what it says; store it once that is confirmed."""
+    sent = drafts.sent_form()
+    back = url_for("admin.instructors.index"), _("Instructors")
+    with transaction() as session:
+        form = InstructorForm(sent, session)
+        if sent is None or not is_complete(sent, form):
+            return render_or_redirect(lambda: form_page(form, _("New instructor"), back))
+    wanted = form.details
+    page = Confirmation(
+        title=_("Create this instructor?"),
+        button=_("Create instructor"),
+        back=back,
+        meaning=[_("You can add the instructor to sections, and link an account.")],
+        context={"lines": wanted.lines},
+    )
+
+    def store(reason: str) -> ResponseReturnValue:
+        try:
+            made = instructors.create(wanted, visitor().id, reason)
+        except ChangedMeanwhile:
+            return drafts.show_draft(request.path)
+        return done(
+            _("%(name)s is created.", name=wanted.name), url_for(".show", instructor_id=made)
+        )
+
+    return confirm_change(page, sent, store, ReasonForm(), "admin/record_confirm.html")
+
+
+@bp.route("/<int:instructor_id>/edit", methods=["GET", "POST"])
+@requires(Right.CHANGE_INSTRUCTORS)
+def edit(instructor_id: int) -> ResponseReturnValue:
+    """Render the form or what the submitted one changes; store it once it is confirmed."""
+    sent, shown = drafts.sent_form(), _instructor(instructor_id)
+    title = _("Edit %(name)s", name=shown.name)
+    back = url_for(".show", instructor_id=instructor_id), shown.name
+    with transaction() as session:
+        stored = instructors.details(session, session.get_one(Instructor, instructor_id))
+        form = InstructorForm(sent, session, instructor_id, **vars(stored))
+        seen = stored.mark if sent is None else sent.get("version", "")
+        if sent is None or not is_complete(sent, form):
+            return render_or_redirect(lambda: form_page(form, title, back, version=seen))
+        wanted = form.details
+        changes = stored.differences(wanted)
+        if stored.mark != seen:
+            facts = conflict(session, form, f"teacher:{instructor_id}", stored.mark, changes)
+            return render_or_redirect(lambda: form_page(form, title, back, **facts))
+    if not changes:
+        form.refuse(_("You have not changed anything."))
+        return render_or_redirect(lambda: form_page(form, title, back, version=seen))
+    page = Confirmation(
+        title=_("Change %(name)s?", name=stored.name),
+        button=_("Save changes"),
+        back=back,
+        meaning=[
+            _("Students see the new name in all terms. Their classes do not change."),
+            _(
+                "Imports know instructors without an account by name and department. Change"
+                " these in your files, too; otherwise they add the old one again."
+            ),
+        ],
+        context={"changes": changes},
+    )
+
+    def store(reason: str) -> ResponseReturnValue:
+        try:
+            instructors.edit(instructor_id, seen, wanted, visitor().id, reason)
+        except ChangedMeanwhile:
+            return drafts.show_draft(request.path)
+        for term in live_terms():
+            expire(term.id)
+        return done(_("%(name)s is saved.", name=wanted.name), back[0])
+
+    return confirm_change(page, sent, store, ReasonForm(), "admin/record_confirm.html")
+
+
+@bp.route("/<int:instructor_id>/delete", methods=["GET", "POST"])
+@requires(Right.CHANGE_INSTRUCTORS)
+def delete(instructor_id: int) -> ResponseReturnValue:
+    """Delete an instructor who teaches nothing, once it is confirmed."""
+    with transaction() as session:
+        instructor = session.get(Instructor, instructor_id) or abort(404)
+        found = instructors.obstacles(session, instructor_id)
+    if instructor.deleted_at and request.method == "GET":
+        abort(404)
+
+    def refusal(names: Sequence[Obstacle]) -> str:
+        listed = "; ".join(each.text for each in names)
+        return _("You can’t delete it while these depend on it: %(names)s.", names=listed)
+
+    def act(reason: str) -> ResponseReturnValue:
+        try:
+            instructors.remove(instructor_id, visitor().id, reason)
+        except InTheWay as way:
+            raise NotPossible(refusal(way.obstacles)) from way
+        message = _("%(name)s is deleted.", name=instructor.name)
+        return done(message, url_for("admin.instructors.index"))
+
+    page = Confirmation(
+        title=_("Delete %(name)s", name=instructor.name),
+        button=_("Delete"),
+        back=(url_for(".show", instructor_id=instructor_id), instructor.name),
+        meaning=[
+            _("The instructor disappears from lists and forms. Sections of past terms keep it.")
+        ],
+        danger=True,
+        refusal=refusal(found) if found and request.method == "GET" else "",
+    )
+    return confirm(page, act)
 
 
 @bp.route("/<int:instructor_id>/link", methods=["GET", "POST"])
@@ -191,6 +355,7 @@ def _page(instructor: InstructorView, form: AccountForm) -> str:
         suggested = (
             [] if instructor.account else instructors.suggested_accounts(session, instructor)
         )
+        log = audit_trail.latest_about(session, f"teacher:{instructor.id}")
     catalogs = [catalog_of(term.id) for term in live_terms()]
     taught = [(each.term.name, each.taught_by(frozenset({instructor.id}))) for each in catalogs]
     return render_template(
@@ -200,4 +365,6 @@ def _page(instructor: InstructorView, form: AccountForm) -> str:
         suggested=suggested,
         classes=[(name, sections) for name, sections in taught if sections],
         form=form,
+        done=with_differences(log),
+        labels=audit_labels,
     )

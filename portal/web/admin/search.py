@@ -1,4 +1,4 @@
-"""One search for everything: students, sections, instructors, rooms and receipts."""
+"""One search for everything: students, sections, courses, instructors, rooms and receipts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
-from portal.catalog import rooms
+from portal.catalog import deletion, requisites, rooms
 from portal.catalog.search import Query
 from portal.catalog.search import terms as words
 from portal.catalog.term_catalog import catalog_of, live_terms, offered_terms
@@ -64,6 +64,7 @@ def _found(session: Session, wanted: str) -> Iterator[Hits]:
     yield _students(session, wanted)
     if may(Right.SEE_SECTIONS):
         yield from _sections()
+        yield _courses(session, wanted)
     if may(Right.SEE_INSTRUCTORS):
         yield _instructors(session, wanted)
     if may(Right.SEE_SECTIONS):
@@ -98,6 +99,21 @@ def _sections() -> Iterator[Hits]:
         every = url_for("admin.sections.index", term_id=term.id, q=query.text)
         title = _("Sections of %(term)s", term=term.name)
         yield Hits(title, hits, every if len(found) > SHOWN else "")
+
+
+def _courses(session: Session, wanted: str) -> Hits:
+    found, more = deletion.records(session, "course", wanted, 1, deleted=False)
+    hits = [
+        Hit(
+            f"{requisites.shown(each.code)} {each.title}",
+            "",
+            url_for("admin.course_editing.show", course_id=each.id),
+        )
+        for each in found[:SHOWN]
+    ]
+    more = more or len(found) > SHOWN
+    every = url_for("admin.catalog.index", records="course", q=wanted)
+    return Hits(_("Courses"), hits, every if more else "")
 
 
 def _instructors(session: Session, wanted: str) -> Hits:

@@ -122,11 +122,8 @@ def _conflict_page(
     session: Session, stored: StoredSection, form: SectionForm, differs: list[Difference]
 ) -> ResponseReturnValue:
     """Show both versions; the form applies the admin's input to the version stored now."""
-    if not differs:
-        form.refuse(_("Someone else has already made this change."))
-    last = next(iter(audit_trail.latest_about(session, stored.subject)), None)
-    facts = {"version": stored.version, "differs": differs, "last": last, "labels": audit_labels}
-    return _form_page(form, stored, status=409, **facts)
+    facts = conflict(session, form, stored.subject, stored.version, differs)
+    return _form_page(form, stored, labels=audit_labels, **facts)
 
 
 # Creating a section
@@ -228,7 +225,11 @@ def reason_form(effects: section_effects.Effects) -> Form:
 
 
 def confirm_change(
-    page: Confirmation, sent: Sent, store: Callable[[str], ResponseReturnValue], reason: Form
+    page: Confirmation,
+    sent: Sent,
+    store: Callable[[str], ResponseReturnValue],
+    reason: Form,
+    template: str = "admin/section_confirm.html",
 ) -> ResponseReturnValue:
     """Show what a valid form means, and store it once it is confirmed.
 
@@ -245,9 +246,29 @@ def confirm_change(
 
     if request.method == "POST" and "confirmed" not in sent:
         return drafts.show_draft(request.path)
-    seen = {name: values for name, values in sent.lists() if name not in BUTTONS}
-    template = "admin/section_confirm.html"
-    return confirm(replace(page, seen={**seen, "confirmed": "yes"}, template=template), act, reason)
+    seen: dict[str, object] = {name: values for name, values in sent.lists() if name not in BUTTONS}
+    seen |= {**page.seen, "confirmed": "yes"}
+    return confirm(replace(page, seen=seen, template=template), act, reason)
+
+
+def conflict(
+    session: Session, form: Form, subject: str, version: object, differs: list[Difference]
+) -> dict[str, Any]:
+    """Return what a form needs to show both versions of a record that has changed meanwhile."""
+    if not differs:
+        form.refuse(_("Someone else has already made this change."))
+    last = next(iter(audit_trail.latest_about(session, subject)), None)
+    return {"version": version, "differs": differs, "last": last, "status": 409}
+
+
+def form_page(
+    form: Form, title: str, back: tuple[str, str], *, status: int = 0, **context: Any
+) -> ResponseReturnValue:
+    """Render the form of a student or an instructor."""
+    page = render_template(
+        "admin/record_edit.html", form=form, title=title, back=back, labels=audit_labels, **context
+    )
+    return page, status or (422 if form.errors else 200)
 
 
 def address_of(stored: StoredSection) -> str:

@@ -421,7 +421,7 @@ def _values(details: SectionDetails) -> dict[str, Any]:
     return typed | {"instructor": instructors, "meetings": meetings, "reserves": reserves}
 
 
-def _form_field(each: SectionField) -> Any:
+def form_field(each: SectionField) -> Any:
     """Return the form field for a field of sections."""
     area: dict[str, Any] = {"rows": 2} if each.several_lines else {}
     if each.parse:
@@ -446,7 +446,7 @@ def _form_field(each: SectionField) -> Any:
 
 for _each in FIELDS.values():
     if _each.part != "lists":
-        setattr(SectionForm, _each.name, _form_field(_each))
+        setattr(SectionForm, _each.name, form_field(_each))
 
 
 class NewSectionForm(SectionForm):

@@ -38,10 +38,10 @@ from portal.people.roles import Right
 from portal.recorder import read_with_fallback
 from portal.registration.seat_counts import is_active, totals
 from portal.reports import audit_labels, audit_trail
-from portal.reports.audit_differences import names_in, short
 from portal.reports.effects import section_warnings, students
 from portal.reports.effects import sections as effects
 from portal.web import confirm
+from portal.web.admin.audit_trail import with_differences
 from portal.web.confirm import Confirmation, done, seen_number
 from portal.web.forms import OptionalReasonForm, ReasonForm
 from portal.web.http.access import demand, requires, visitor
@@ -229,7 +229,6 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
             clashing = students.clashing(session, stored.id, offered, details.meetings)
         log = audit_trail.latest_about(session, stored.subject)
         imported = imports_of(session, stored.id)
-    names, times = names_in(log), local_clock()
     pooled = sorted(stored.pool.ids) if stored.pool else []
     return render_template(
         "admin/section.html",
@@ -247,7 +246,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
         partners=_partners(stored, offered),
         reserves=_reserves(stored),
         counts=read_with_fallback.seats_of(term_id, pooled),
-        done=_by_time([(each, short(each, names, times)) for each in log], imported),
+        done=_by_time(with_differences(log), imported),
         changes={
             action: page
             for action, page in STATUS_PAGES.items()

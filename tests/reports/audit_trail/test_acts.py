@@ -81,6 +81,10 @@ ACTS: dict[str, Form | str] = {
         "tests/applications/test_department_deciders.py"
     ),
     "POST /admin/staff/<int:account_id>": "tests/web/admin/test_staff.py",
+    **{
+        f"POST /admin/instructors/{each}": "tests/web/admin/students/test_editing.py"
+        for each in ("new", "<int:instructor_id>/edit", "<int:instructor_id>/delete")
+    },
     "POST /admin/instructors/<int:instructor_id>/link": (
         "tests/web/admin/students/test_instructors.py"
     ),
@@ -98,6 +102,10 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/students/<int:student_id>/overrides/<int:override_id>/revoke": (
         "tests/web/admin/students/test_permissions.py"
     ),
+    "POST /admin/courses/new": "tests/web/admin/test_courses.py",
+    "POST /admin/courses/<int:course_id>/edit": "tests/web/admin/test_courses.py",
+    "POST /admin/students/new": "tests/web/admin/students/test_editing.py",
+    "POST /admin/students/<int:student_id>/edit": "tests/web/admin/students/test_editing.py",
     "POST /admin/terms/<int:term_id>/adjust": "tests/web/admin/students/test_adjustments.py",
     "POST /admin/terms/<int:term_id>/sections/several": "tests/web/admin/sections/test_several.py",
     "POST /admin/terms/<int:term_id>/rooms/<int:room_id>/seats": "tests/web/admin/test_rooms.py",

@@ -67,6 +67,7 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "queue": "notify",
         "records": "course",
         "number": _a_course(),
+        "course_id": _a_course(),
         "act": "delete",
         "job": "1-gone",
         "which": "all",

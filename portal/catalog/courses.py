@@ -1,0 +1,327 @@
+"""Courses: created and edited by admins, along with the sections of the terms that they choose.
+
+Pages of all terms show a course's title, description, department and students. Each section has
+credits, prerequisites, corequisites and a title of its own: a new one begins with those of the
+course, and existing ones follow a change only in the chosen terms.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from sqlalchemy import exists, func, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from portal.backend import backend
+from portal.catalog import formatting, requisites, sections
+from portal.catalog.deletion import REQUIRES, Dependency, InTheWay, Obstacle, find_obstacles
+from portal.catalog.models import Course, Department, Section, Subject, Term
+from portal.catalog.record_details import Field, RecordDetails, text_lines
+from portal.catalog.requisites import Tree
+from portal.catalog.section_fields import SectionDetails
+from portal.catalog.sections import EDITABLE, SeenSection, StoredSection
+from portal.catalog.spellings import subject_of
+from portal.core.audit_trail import AuditEntry, add_audit_entry
+from portal.core.db import ChangedMeanwhile, transaction
+from portal.core.i18n import _, _l
+
+FOLLOWED = ("title", "credits", "prerequisites", "corequisites")  # by sections of chosen terms
+
+# What would lose a course that gets another code.
+USES_OF_CODE = (
+    Dependency(
+        _l("Sections"),
+        "SELECT terms.name || ' ' || sections.number FROM sections"
+        " JOIN terms ON terms.id = sections.term_id WHERE course_id = :id",
+    ),
+    Dependency(
+        _l("Sections that require it"),
+        "SELECT courses.code || '-' || sections.number FROM sections"  # noqa: S608  constants of ours
+        f" JOIN courses ON courses.id = course_id WHERE {REQUIRES.format('sections')}",
+    ),
+    Dependency(
+        _l("Courses that require it"),
+        f"SELECT code FROM courses WHERE id <> :id AND {REQUIRES.format('courses')}",  # noqa: S608  constants of ours
+    ),
+    Dependency(
+        _l("Sections that are also offered as this course"),
+        "SELECT courses.code || '-' || sections.number FROM sections"
+        " JOIN courses ON courses.id = course_id JOIN cross_lists ON section_id = sections.id"
+        " WHERE course_code = :code",
+    ),
+    Dependency(
+        _l("Students who have completed it"),
+        "SELECT number FROM students JOIN completed_courses ON student_id = students.id"
+        " WHERE course_code = :code",
+    ),
+)
+
+
+class CodeTaken(Exception):  # noqa: N818  an expected state, not an error
+    """Another course has the code, possibly a deleted one."""
+
+
+def _tree(tree: Tree | None) -> list[str]:
+    return [requisites.write(tree, requisites.shown)] if tree else []
+
+
+def _for_whom(public: bool) -> list[str]:  # noqa: FBT001  a value of a field
+    return [_("Every student") if public else _("Some students")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CourseDetails(RecordDetails):
+    """Every field of a course that an admin may set; departments and majors are codes."""
+
+    FIELDS: ClassVar[Mapping[str, Field]] = {
+        "code": (_l("Code"), text_lines),
+        "title": (_l("Title"), text_lines),
+        "department": (_l("Department"), text_lines),
+        "credits": (_l("Credits"), lambda credits_: [formatting.credit_words(*credits_)]),
+        "description": (_l("Description"), text_lines),
+        "offered": (_l("Offered"), text_lines),
+        "categories": (_l("Categories"), list),
+        "prerequisites": (_l("Prerequisites"), _tree),
+        "corequisites": (_l("Corequisites"), _tree),
+        "public": (_l("For"), _for_whom),
+        "majors": (_l("Majors and minors"), list),
+        "levels": (_l("Levels"), list),
+        "years": (_l("Class years"), list),
+    }
+
+    code: str
+    title: str
+    department: str
+    credits: tuple[Decimal, Decimal]
+    description: str = ""
+    offered: str = ""
+    categories: tuple[str, ...] = ()
+    prerequisites: Tree | None = None
+    corequisites: Tree | None = None
+    public: bool = True  # for everyone, else for students with one of these
+    majors: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()
+    years: tuple[str, ...] = ()
+
+
+def details(session: Session, course: Course) -> CourseDetails:
+    """Return the course's details."""
+    department = session.get_one(Department, course.department_id)
+    return CourseDetails(
+        code=course.code,
+        title=course.title,
+        department=department.code,
+        credits=(course.credits_min, course.credits_max),
+        description=course.description,
+        offered=course.offered,
+        categories=tuple(course.categories),
+        prerequisites=course.prerequisites,
+        corequisites=course.corequisites,
+        public=course.public,
+        majors=tuple(sorted(each.code for each in course.restricted_to)),
+        levels=tuple(course.levels),
+        years=tuple(course.years),
+    )
+
+
+def find(session: Session, course_id: int) -> Course | None:
+    """Return the course unless it is deleted."""
+    found = select(Course).where(Course.id == course_id, Course.deleted_at.is_(None))
+    return session.scalar(found)
+
+
+def departments(session: Session) -> dict[str, str]:
+    """Return the names of departments by code."""
+    found = select(Department.code, Department.name).where(Department.deleted_at.is_(None))
+    return {code: f"{code} {name}" for code, name in session.execute(found.order_by("code"))}
+
+
+def new_subject(session: Session, code: str) -> bool:
+    """Return whether no course or student has the subject of a course code yet."""
+    found = select(Subject.id).where(Subject.code == subject_of(code))
+    return session.scalar(found.where(Subject.deleted_at.is_(None))) is None
+
+
+def create(wanted: CourseDetails, by: int, reason: str) -> int:
+    """Store a new course; return its id. Raise CodeTaken, or ChangedMeanwhile.
+
+    The same form sent twice creates it once.
+    """
+    try:
+        with transaction() as session:
+            course = Course(code=wanted.code)
+            _write(session, course, wanted)
+            session.add(course)
+            session.flush()
+            subject = f"course:{course.id}"
+            add_audit_entry(
+                session, "course.create", subject, by=by, after=wanted.facts, reason=reason
+            )
+            return course.id
+    except IntegrityError as error:
+        if same := _created_before(wanted, by):
+            return same
+        raise CodeTaken from error
+
+
+def _created_before(wanted: CourseDetails, by: int) -> int | None:
+    """Return the course if the account has created it by the same form."""
+    entry = exists().where(
+        AuditEntry.action == "course.create",
+        AuditEntry.subject == func.concat("course:", Course.id),
+        AuditEntry.account_id == by,
+    )
+    found = select(Course).where(Course.code == wanted.code, Course.deleted_at.is_(None), entry)
+    with transaction() as session:
+        course = session.scalar(found)
+        return course.id if course and details(session, course) == wanted else None
+
+
+def edit(  # noqa: PLR0913, PLR0917  who changes what from what, and why
+    session: Session,
+    course_id: int,
+    seen: str,
+    wanted: CourseDetails,
+    following: Sequence[SeenSection],
+    by: int,
+    reason: str,
+) -> bool:
+    """Give the course other details, and the sections what has changed of them.
+
+    Return False if that is done already. Raise ChangedMeanwhile if the course is no longer as in
+    `seen`, a mark; InTheWay if something needs its code; CodeTaken; and Stale or NotPossible of
+    `catalog.sections` for a section.
+    """
+    # As deletions and imports do: no section of the course is added meanwhile.
+    session.execute(select(Term.id).order_by(Term.id).with_for_update(key_share=True))
+    course = session.get_one(Course, course_id, with_for_update=True)
+    before = details(session, course)
+    if course.deleted_at is None and before == wanted:
+        return False
+    if course.deleted_at or before.mark != seen:
+        raise ChangedMeanwhile
+    if found := code_obstacles(session, course_id, before, wanted):
+        raise InTheWay(found)
+    for each in following:
+        stored = sections.find_section(session, each.term_id, each.section_id)
+        if stored is None or stored.course_id != course_id:
+            raise ChangedMeanwhile
+        sections.edit_within(session, each, followed(stored, before, wanted), by, reason)
+    _write(session, course, wanted)
+    offered_in = select(Section.term_id).where(Section.course_id == course_id)
+    newer = update(Term).values(catalog_version=Term.catalog_version + 1)
+    session.execute(newer.where(Term.id.in_(offered_in)))
+    add_audit_entry(
+        session,
+        "course.edit",
+        f"course:{course_id}",
+        by=by,
+        before=before.facts,
+        after=wanted.facts,
+        reason=reason,
+    )
+    try:
+        session.flush()
+    except IntegrityError as error:
+        raise CodeTaken from error
+    return True
+
+
+def code_obstacles(
+    session: Session, course_id: int, old: CourseDetails, new: CourseDetails
+) -> list[Obstacle]:
+    """Return what refers to the code of the course, if it is to change."""
+    if old.code == new.code:
+        return []
+    return find_obstacles(session, USES_OF_CODE, course_id, old.code)
+
+
+def offered(session: Session, course_id: int) -> list[tuple[Term, int]]:
+    """Return the terms that have sections of the course, latest first, each with their number."""
+    found = (
+        select(Term, func.count(Section.id))
+        .join(Section, Section.term_id == Term.id)
+        .where(Section.course_id == course_id, Section.deleted_at.is_(None))
+        .where(Term.deleted_at.is_(None), ~Term.practice)
+        .group_by(Term.id)
+        .order_by(Term.starts_on.desc())
+    )
+    return [(term, count) for term, count in session.execute(found)]
+
+
+def lasts(term: Term) -> bool:
+    """Return whether the sections of the term may follow a course: it is not over."""
+    today = datetime.now(UTC).astimezone(backend().settings.zone).date()
+    return term.state != "archived" and term.ends_on >= today
+
+
+def following(
+    session: Session,
+    course_id: int,
+    old: CourseDetails,
+    new: CourseDetails,
+    terms: Collection[int],
+) -> list[tuple[StoredSection, SectionDetails]]:
+    """Return the sections of these terms that a change of the course changes, and their details."""
+    found = (
+        select(Section.term_id, Section.id)
+        .join(Term, Term.id == Section.term_id)
+        .where(Section.course_id == course_id, Section.term_id.in_(terms))
+        .where(Section.deleted_at.is_(None), Section.status.in_(EDITABLE))
+        .order_by(Term.starts_on, Section.number, Section.id)
+    )
+    several = (sections.find_section(session, *each) for each in session.execute(found))
+    pairs = [(each, followed(each, old, new)) for each in several if each]
+    return [(each, wanted) for each, wanted in pairs if each.details != wanted]
+
+
+def followed(stored: StoredSection, old: CourseDetails, new: CourseDetails) -> SectionDetails:
+    """Return the section's details with what changes of the course; its own title stays."""
+    names = [name for name in FOLLOWED if getattr(old, name) != getattr(new, name)]
+    if stored.details.title != old.title:
+        names = [name for name in names if name != "title"]
+    return replace(stored.details, **{name: getattr(new, name) for name in names})
+
+
+def _write(session: Session, course: Course, wanted: CourseDetails) -> None:
+    """Write the details. Raise ChangedMeanwhile if the department or a major is deleted."""
+    if course.code != wanted.code or course.subject_id is None:
+        course.subject_id = _subject(session, wanted)
+    course.code, course.title = wanted.code, wanted.title
+    [department] = _known(session, Department, [wanted.department])
+    course.department_id = department.id
+    course.credits_min, course.credits_max = wanted.credits
+    course.description, course.offered = wanted.description, wanted.offered
+    course.categories = list(wanted.categories)
+    course.prerequisites = dict(wanted.prerequisites) if wanted.prerequisites else None
+    course.corequisites = dict(wanted.corequisites) if wanted.corequisites else None
+    course.public = wanted.public
+    course.restricted_to = _known(session, Subject, wanted.majors)
+    course.levels, course.years = list(wanted.levels), list(wanted.years)
+
+
+def _subject(session: Session, wanted: CourseDetails) -> int:
+    """Return the subject of a code, a new one if there is none yet."""
+    code = subject_of(wanted.code)
+    subject = session.scalar(select(Subject).where(Subject.code == code))
+    if subject is None:
+        [department] = _known(session, Department, [wanted.department])
+        subject = Subject(code=code, name=code, department_id=department.id)
+        session.add(subject)
+        session.flush()
+    if subject.deleted_at:
+        raise ChangedMeanwhile
+    return subject.id
+
+
+def _known(session: Session, model: Any, codes: Iterable[str]) -> list[Any]:
+    """Return the departments or subjects with these codes, locked against their deletion."""
+    wanted = set(codes)
+    found = select(model).where(model.code.in_(wanted), model.deleted_at.is_(None))
+    rows = list(session.scalars(found.order_by(model.id).with_for_update(read=True)))
+    if len(rows) != len(wanted):
+        raise ChangedMeanwhile
+    return rows

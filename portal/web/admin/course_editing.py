@@ -1,0 +1,446 @@
+"""The page of a course; creating and editing courses: a form, its effects, then the change."""
+
+from typing import Any
+
+from flask import Blueprint, abort, flash, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from wtforms import ValidationError
+
+from portal.catalog import courses, requisites, sections
+from portal.catalog.courses import CodeTaken, CourseDetails
+from portal.catalog.deletion import InTheWay
+from portal.catalog.models import Course, Subject, Term
+from portal.catalog.section_fields import (
+    FIELDS,
+    LONGEST_NOTE,
+    parse_credits,
+    write_credits,
+)
+from portal.catalog.sections import Difference, SeenSection, StoredSection
+from portal.catalog.spellings import Unreadable, code_of, subject_of
+from portal.catalog.term_catalog import catalog_of, expire
+from portal.core.db import ChangedMeanwhile, transaction
+from portal.core.form_fields import whole_number
+from portal.core.i18n import _, _l, _n
+from portal.exchange import term_names
+from portal.exchange.term_names import ImportPending
+from portal.people.roles import Right
+from portal.reports import audit_labels, audit_trail
+from portal.reports.effects import sections as section_effects
+from portal.web import drafts
+from portal.web.admin.audit_trail import with_differences
+from portal.web.admin.section_editing import confirm_change, conflict, is_complete
+from portal.web.admin.section_forms import LinesField, ParsedField, Sent, form_field
+from portal.web.admin.sections import apply_in_ledger
+from portal.web.confirm import Confirmation
+from portal.web.drafts import render_or_redirect
+from portal.web.forms import ChoicesField, Form, OneOfField, ReasonForm, SelectOneField, TextField
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
+from portal.windows import cohorts
+
+bp = Blueprint("course_editing", __name__, url_prefix="/courses")
+
+LONGEST_CATEGORY, MOST_CATEGORIES = 60, 20
+AUDIENCE = {"years": "years", "levels": "levels", "majors": "subjects"}  # kinds of cohorts
+
+
+def _parse_categories(written: str) -> tuple[str, ...]:
+    found = dict.fromkeys(" ".join(each.split()) for each in written.split(","))
+    named = tuple(filter(None, found))
+    if len(named) > MOST_CATEGORIES or any(len(each) > LONGEST_CATEGORY for each in named):
+        facts = {"most": MOST_CATEGORIES, "longest": LONGEST_CATEGORY}
+        wrong = _("enter at most %(most)s categories of at most %(longest)s characters.", **facts)
+        raise ValueError(wrong)
+    return named
+
+
+class CourseForm(Form):
+    """All fields of a course, and the terms whose sections follow."""
+
+    code = TextField(
+        _l("Code"),
+        longest=24,
+        missing=_l("Enter a course code, such as CSCI-1100."),
+        render_kw={"spellcheck": "false"},
+    )
+    credits = ParsedField(
+        _l("Credits"),
+        parse_credits,
+        write_credits,
+        description=_l("A number such as 4, or a range such as 1-15."),
+        render_kw={"autocomplete": "off"},
+    )
+    title = TextField(_l("Title"), longest=200, missing=_l("Enter a title."))
+    department = SelectOneField(_l("Department"), missing=_l("Choose a department."))
+    offered = TextField(
+        _l("Offered"), required=False, longest=200, description=_l("Such as “Every fall”.")
+    )
+    description = LinesField(
+        _l("Description"), required=False, longest=LONGEST_NOTE, render_kw={"rows": 4}
+    )
+    categories = ParsedField(
+        _l("Categories"),
+        _parse_categories,
+        ", ".join,
+        description=_l("Separate them with commas."),
+        render_kw={"autocomplete": "off"},
+    )
+    prerequisites = form_field(FIELDS["prerequisites"])
+    corequisites = form_field(FIELDS["corequisites"])
+    whom = OneOfField(
+        _l("Who can register"),
+        choices={
+            "everyone": _l("Every student"),
+            "some": _l("Only students who match at least one of these"),
+        },
+        missing=_l("Choose who can register."),
+    )
+    years = ChoicesField(_l("Class years"))
+    levels = ChoicesField(_l("Levels"))
+    majors = ChoicesField(_l("Majors and minors"))
+    terms = ChoicesField(
+        _l("Change their sections, too"),
+        description=_l(
+            "The sections of the terms that you choose get a new title, credits, prerequisites"
+            " and corequisites, if you change these here. Other terms keep theirs."
+        ),
+    )
+
+    def __init__(
+        self,
+        sent: Sent | None,
+        session: Session,
+        stored: CourseDetails | None = None,
+        terms: list[tuple[Term, int]] | None = None,
+    ) -> None:
+        first = vars(stored) | {"whom": _whom(stored)} if stored else {"whom": "everyone"}
+        super().__init__(sent, data=first if sent is None else None)
+        self.session, self.stored = session, stored
+        self.department.offer({"": "", **courses.departments(session)})
+        choices = cohorts.choices(session)
+        for name, kind in AUDIENCE.items():
+            known = getattr(stored, name) if stored else ()
+            self[name].offer(
+                choices[kind] | {each: each for each in known if each not in choices[kind]}
+            )
+        self.terms.offer(
+            {str(each.id): each.name for each, _count in terms or [] if courses.lasts(each)}
+        )
+        if not self.terms.choices:
+            del self.terms
+
+    def show_refusal(self, sent: Sent | None) -> None:
+        """Show why the form was not stored after it had been confirmed."""
+        if sent and sent.get("refused"):
+            self.refuse(sent["refused"])
+
+    @property
+    def chosen_terms(self) -> list[int]:
+        """Return the terms whose sections follow."""
+        return [int(each) for each in self.terms.data or ()] if "terms" in self else []
+
+    def validate_code(self, field: TextField) -> None:
+        """Raise ValidationError unless it is a course code whose subject can be used."""
+        try:
+            field.data = code_of(field.data)
+        except Unreadable as error:
+            raise ValidationError(str(error)) from error
+        others = select(Course.deleted_at).where(Course.code == field.data)
+        if request.method == "POST" or (self.stored and field.data == self.stored.code):
+            return  # storing it checks this, too: the same form may be sent twice
+        taken = self.session.execute(others).one_or_none()
+        if taken and taken.deleted_at:
+            raise ValidationError(
+                _("A deleted course has this code. Restore it in the catalog, or choose another.")
+            )
+        if taken:
+            raise ValidationError(_("Another course has this code. Choose another."))
+        subject = select(Subject.deleted_at).where(Subject.code == subject_of(field.data))
+        if self.session.scalar(subject):
+            name = subject_of(field.data)
+            raise ValidationError(
+                _("The subject %(name)s is deleted. Restore it first.", name=name)
+            )
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        """Check every field, and build the details that they describe."""
+        super().validate(extra_validators)
+        some = self.whom.data == "some"
+        if some and not any(self[name].data or self[name].errors for name in AUDIENCE):
+            self.refuse(_("Choose at least one year, level or major."), "whom")
+        self._check_requisites()
+        if self.errors:
+            return False
+        values = {name: self[name].data for name in CourseDetails.FIELDS if name in self}
+        values |= {name: tuple(self[name].data) if some else () for name in AUDIENCE}
+        self.details = CourseDetails(**values, public=not some)
+        return True
+
+    def _check_requisites(self) -> None:
+        """Refuse a course that requires itself, or one course both before and at the same time."""
+        trees = {
+            name: set(requisites.codes(self[name].data))
+            for name in ("prerequisites", "corequisites")
+        }
+        for name, codes in trees.items():
+            if self.code.data in codes:
+                own = requisites.shown(self.code.data)
+                self.refuse(_("%(code)s can’t require itself.", code=own), name)
+
+    def unknown_courses(self) -> list[str]:
+        """Return the codes that its requisites name and that no course has."""
+        named = [
+            *requisites.codes(self.details.prerequisites),
+            *requisites.codes(self.details.corequisites),
+        ]
+        known = select(Course.code).where(Course.code.in_(named), Course.deleted_at.is_(None))
+        found = set(self.session.scalars(known))
+        return [each for each in dict.fromkeys(named) if each not in found]
+
+
+def _whom(details: CourseDetails) -> str:
+    return "everyone" if details.public else "some"
+
+
+@bp.get("/<int:course_id>")
+@requires(Right.SEE_SECTIONS)
+def show(course_id: int) -> ResponseReturnValue:
+    """Render a course: its fields, its sections by term, and its history."""
+    with transaction() as session:
+        course = courses.find(session, course_id) or abort(404)
+        details = courses.details(session, course)
+        offered = courses.offered(session, course_id)
+        log = audit_trail.latest_about(session, f"course:{course_id}")
+    taught = [(term, catalog_of(term.id).sections_of(course_id)) for term, _count in offered]
+    return render_template(
+        "admin/course.html",
+        course=course,
+        facts=details.lines,
+        taught=taught,
+        done=with_differences(log),
+        labels=audit_labels,
+    )
+
+
+@bp.route("/new", methods=["GET", "POST"])
+@requires(Right.CHANGE_SECTIONS)
+def new() -> ResponseReturnValue:
+    """Render the form of a new course, or what it will be; store it once that is confirmed."""
+    sent = drafts.sent_form()
+    with transaction() as session:
+        form = CourseForm(sent, session)
+        form.show_refusal(sent)
+        if sent is None or not is_complete(sent, form):
+            return render_or_redirect(lambda: _form_page(form))
+        details = form.details
+        page = Confirmation(
+            title=_("Create this course?"),
+            button=_("Create course"),
+            back=_catalog(),
+            meaning=[_("Students see the course when a term has a section of it.")],
+            context={"lines": details.lines, "cautions": _cautions(session, form)},
+        )
+
+    def store(reason: str) -> ResponseReturnValue:
+        try:
+            made = courses.create(details, visitor().id, reason)
+        except (ChangedMeanwhile, CodeTaken):
+            return drafts.show_draft(request.path)
+        flash(_("%(name)s is created.", name=requisites.shown(details.code)))
+        return go(url_for(".show", course_id=made))
+
+    return confirm_change(page, sent, store, ReasonForm(), "admin/record_confirm.html")
+
+
+@bp.route("/<int:course_id>/edit", methods=["GET", "POST"])
+@requires(Right.CHANGE_SECTIONS)
+def edit(course_id: int) -> ResponseReturnValue:
+    """Render the form or the effects of the submitted one; store it once it is confirmed."""
+    sent = drafts.sent_form()
+    with transaction() as session:
+        course = courses.find(session, course_id) or abort(404)
+        stored, terms = courses.details(session, course), courses.offered(session, course_id)
+        form = CourseForm(sent, session, stored, terms)
+        seen = stored.mark if sent is None else sent.get("version", "")
+        shown: dict[str, Any] = {"course": course, "version": seen}
+        form.show_refusal(sent)
+        if sent is None or not is_complete(sent, form):
+            return render_or_redirect(lambda: _form_page(form, **shown))
+        wanted = form.details
+        changes = stored.differences(wanted)
+        if stored.mark != seen:
+            return render_or_redirect(
+                lambda: _conflict_page(session, course, form, stored, changes)
+            )
+        if not changes:
+            form.refuse(_("You have not changed anything."))
+        if found := courses.code_obstacles(session, course_id, stored, wanted):
+            form.refuse(_code_refusal(found), "code")
+        if form.errors:
+            return render_or_redirect(lambda: _form_page(form, **shown))
+        edits = _planned(session, course_id, stored, form)
+        page = Confirmation(
+            title=_("Change %(course)s?", course=requisites.shown(stored.code)),
+            button=_("Save changes"),
+            back=(url_for(".show", course_id=course_id), requisites.shown(stored.code)),
+            meaning=_meaning(stored, form, terms, edits),
+            seen={
+                "section": [f"{each.term_id}:{each.id}:{each.version}" for each, *_rest in edits]
+            },
+            context={
+                "changes": changes,
+                "edits": edits,
+                "cautions": _cautions(session, form),
+            },
+        )
+
+    def store(reason: str) -> ResponseReturnValue:
+        following = _following(sent)
+        refused = _save(course_id, seen, stored, wanted, following, reason)
+        if refused is not None:
+            return drafts.show_draft(request.path, refused)
+        for term_id in {each.term_id for each in following}:
+            ids = [each.section_id for each in following if each.term_id == term_id]
+            apply_in_ledger(term_id, *ids)
+        for term, _count in terms:
+            expire(term.id)
+        flash(_("%(name)s is saved.", name=requisites.shown(wanted.code)))
+        return go(url_for(".show", course_id=course_id))
+
+    return confirm_change(page, sent, store, ReasonForm(), "admin/record_confirm.html")
+
+
+Planned = tuple[StoredSection, str, list[Difference], list[str]]
+
+
+def _planned(
+    session: Session, course_id: int, stored: CourseDetails, form: CourseForm
+) -> list[Planned]:
+    """Return the sections that follow, each with its term, what changes, and what that means."""
+    found = courses.following(session, course_id, stored, form.details, form.chosen_terms)
+    names = {term: catalog_of(term) for term in form.chosen_terms}
+    return [
+        (
+            each,
+            names[each.term_id].term.name,
+            sections.differences(each.details, wanted),
+            section_effects.of_change(session, each, wanted, names[each.term_id]).sentences,
+        )
+        for each, wanted in found
+    ]
+
+
+def _following(sent: Sent) -> list[SeenSection]:
+    """Return the sections that the review showed, with their versions."""
+    found = []
+    for each in sent.getlist("section"):
+        numbers = [whole_number(part) for part in each.split(":")]
+        if len(numbers) != 3 or None in numbers:
+            abort(400)
+        found.append(SeenSection(*(number or 0 for number in numbers)))
+    return sorted(found, key=lambda each: (each.term_id, each.section_id))
+
+
+def _meaning(
+    stored: CourseDetails,
+    form: CourseForm,
+    terms: list[tuple[Term, int]],
+    edits: list[Planned],
+) -> list[str]:
+    """Return what the change means for each term."""
+    wanted = form.details
+    of_course = [
+        name
+        for name in CourseDetails.FIELDS
+        if getattr(stored, name) != getattr(wanted, name) and name not in courses.FOLLOWED[1:]
+    ]
+    lasting = [(term, count) for term, count in terms if courses.lasts(term)]
+    found = []
+    if of_course and lasting:
+        names = ", ".join(term.name for term, _count in lasting)
+        found.append(
+            _("Pages of these terms show the course as it is now: %(names)s.", names=names)
+        )
+    if any(getattr(stored, each) != getattr(wanted, each) for each in courses.FOLLOWED):
+        chosen = {each.term_id for each, *_rest in edits}
+        for term, count in lasting:
+            if term.id not in chosen:
+                found.append(
+                    _n(
+                        "%(term)s: %(num)s section keeps its title, credits and requirements.",
+                        "%(term)s: %(num)s sections keep their title, credits and requirements.",
+                        count,
+                        term=term.name,
+                    )
+                )
+        found.append(_("New sections begin with these credits, prerequisites and corequisites."))
+    if {"public", *AUDIENCE} & set(of_course):
+        found.append(
+            _("Who can register applies from now on, in every term. Students keep their seats.")
+        )
+    return found
+
+
+def _cautions(session: Session, form: CourseForm) -> list[str]:
+    found = [
+        _("No course has the code %(code)s.", code=requisites.shown(code))
+        for code in form.unknown_courses()
+    ]
+    code = form.details.code
+    is_new = form.stored is None or form.stored.code != code
+    if is_new and courses.new_subject(session, code):
+        found.append(_("%(code)s is a new subject. It will be added.", code=subject_of(code)))
+    return found
+
+
+def _code_refusal(found: list[Any]) -> str:
+    names = "; ".join(each.text for each in found)
+    return _(
+        "The code can’t change, because these refer to it: %(names)s. Create a new course instead.",
+        names=names,
+    )
+
+
+def _save(  # noqa: PLR0913, PLR0917  who changes what from what, and why
+    course_id: int,
+    seen: str,
+    stored: CourseDetails,
+    wanted: CourseDetails,
+    following: list[SeenSection],
+    reason: str,
+) -> str | None:
+    """Store the course; return None, or what the form says when it is shown again."""
+    try:
+        with transaction() as session:
+            courses.edit(session, course_id, seen, wanted, following, visitor().id, reason)
+            if wanted.code != stored.code:
+                term_names.rename_course(session, stored.code, wanted.code)
+    except (ChangedMeanwhile, CodeTaken, InTheWay):
+        return ""
+    except ImportPending:
+        return _("You can’t change a code while an import is in progress or waits for review.")
+    return None
+
+
+def _form_page(form: CourseForm, *, status: int = 0, **context: Any) -> ResponseReturnValue:
+    page = render_template("admin/course_edit.html", form=form, catalog=_catalog(), **context)
+    return page, status or (422 if form.errors else 200)
+
+
+def _conflict_page(
+    session: Session,
+    course: Course,
+    form: CourseForm,
+    stored: CourseDetails,
+    differs: list[Difference],
+) -> ResponseReturnValue:
+    """Show both versions; the form applies the admin's input to what is stored now."""
+    facts = conflict(session, form, f"course:{course.id}", stored.mark, differs)
+    return _form_page(form, course=course, labels=audit_labels, **facts)
+
+
+def _catalog() -> tuple[str, str]:
+    return url_for("admin.catalog.index", records="course"), _("Courses")

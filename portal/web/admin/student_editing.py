@@ -1,0 +1,272 @@
+"""Creating and editing students: a form, what changes, then the change."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from flask import Blueprint, abort, flash, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
+from wtforms import ValidationError
+
+from portal.catalog import courses
+from portal.catalog.deletion import InTheWay, Obstacle
+from portal.core.db import ChangedMeanwhile, transaction
+from portal.core.i18n import _, _l
+from portal.exchange import term_names
+from portal.exchange.importing.edits import note_original
+from portal.exchange.term_names import ImportPending
+from portal.notifications import mail
+from portal.people import accounts, student_editing, visitors
+from portal.people.models import CLASS_YEARS, Student
+from portal.people.roles import Right
+from portal.people.student_editing import NumberTaken, StudentDetails, UsernameTaken
+from portal.recorder.promotion import retry_skipped
+from portal.web import drafts
+from portal.web.admin.section_editing import confirm_change, conflict, form_page, is_complete
+from portal.web.admin.section_forms import ParsedField, Sent
+from portal.web.admin.students import address_of
+from portal.web.confirm import Confirmation
+from portal.web.drafts import render_or_redirect
+from portal.web.forms import DecimalField, Form, ReasonForm, SelectOneField, TextField
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
+from portal.windows import cohorts
+
+bp = Blueprint("student_editing", __name__, url_prefix="/students")
+
+MOST_CREDITS = 999
+
+
+def _parse_codes(written: str) -> tuple[str, ...]:
+    return tuple(sorted({each.strip().upper() for each in written.split(",") if each.strip()}))
+
+
+def _codes_field(label: str) -> ParsedField:
+    return ParsedField(
+        label,
+        _parse_codes,
+        ", ".join,
+        description=_l("Codes of subjects with commas between them, such as CSCI, MATH."),
+        render_kw={"autocomplete": "off", "spellcheck": "false"},
+    )
+
+
+class StudentForm(Form):
+    """All fields of a student."""
+
+    rows: ClassVar[tuple[tuple[str, ...], ...]] = (
+        ("name", "number"),
+        ("level", "year"),
+        ("majors", "minors"),
+        ("degree", "department"),
+        ("college", "campus"),
+    )
+
+    name = TextField(_l("Name"), missing=_l("Enter a name."))
+    number = TextField(
+        _l("Student number"),
+        longest=32,
+        missing=_l("Enter a student number."),
+        render_kw={"spellcheck": "false"},
+    )
+    email = TextField(
+        _l("Email"),
+        required=False,
+        longest=254,
+        render_kw={"type": "email", "spellcheck": "false"},
+    )
+    level = TextField(_l("Level"), required=False, longest=40, render_kw={"list": "levels"})
+    year = TextField(_l("Class year"), required=False, longest=40, render_kw={"list": "years"})
+    majors = _codes_field(_l("Majors"))
+    minors = _codes_field(_l("Minors"))
+    degree = TextField(_l("Degree"), required=False, longest=40)
+    department = SelectOneField(_l("Department"))
+    college = TextField(_l("College"), required=False)
+    campus = TextField(_l("Campus"), required=False, longest=80)
+    credit_limit = DecimalField(
+        _l("Credit limit"),
+        required=False,
+        most=MOST_CREDITS,
+        description=_l("Leave it blank for the limit of each term."),
+    )
+
+    def __init__(
+        self, sent: Sent | None, session: Session, stored: StudentDetails | None = None
+    ) -> None:
+        super().__init__(sent, data=vars(stored) if stored and sent is None else None)
+        self.session, self.stored = session, stored
+        self.department.offer({"": "", **courses.departments(session)})
+        known = cohorts.choices(session)
+        years = dict.fromkeys((*CLASS_YEARS, *known["years"]))
+        self.known: dict[str, list[str]] = {"levels": [*known["levels"]], "years": [*years]}
+
+    def validate_email(self, field: TextField) -> None:
+        """Raise ValidationError unless mail could be sent there."""
+        if field.data and not mail.is_address(field.data):
+            raise ValidationError(_("Enter an email address such as name@example.org."))
+
+    def validate_number(self, field: TextField) -> None:
+        """Raise ValidationError if another student has the number."""
+        if not field.data.isprintable() or " " in field.data:
+            raise ValidationError(_("Student number: enter letters and digits without spaces."))
+        if request.method == "POST" or (self.stored and self.stored.number == field.data):
+            return  # storing it checks this, too: the same form may be sent twice
+        if self.session.query(Student.id).filter(Student.number == field.data).first():
+            raise ValidationError(_("Another student has this number, possibly a deleted one."))
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        """Check every field, and build the details that they describe."""
+        super().validate(extra_validators)
+        for name in ("majors", "minors"):
+            for code in student_editing.unknown_subjects(self.session, self[name].data or ()):
+                self.refuse(_("No subject has the code %(code)s.", code=code[:60]), name)
+        if self.errors:
+            return False
+        names = StudentDetails.FIELDS
+        self.details = StudentDetails(**{name: self[name].data for name in names})
+        return True
+
+    def refuse_number(self, found: Sequence[Obstacle]) -> None:
+        """Name what needs the number as it is, if there is something."""
+        if found:
+            names = "; ".join(each.text for each in found)
+            wrong = _("The number can’t change, because these name it: %(names)s.", names=names)
+            self.refuse(wrong, "number")
+
+    def cautions(self) -> list[str]:
+        """Return values that no other student has: they may be mistyped."""
+        found = []
+        for name, field in (("levels", self.level), ("years", self.year)):
+            if field.data and field.data not in self.known[name]:
+                facts = {"field": field.label.text, "value": field.data}
+                found.append(_("No other student has this value: %(field)s “%(value)s”.", **facts))
+        return found
+
+
+class NewStudentForm(StudentForm):
+    """All fields of a new student."""
+
+    rows: ClassVar[tuple[tuple[str, ...], ...]] = (("username", "email"), *StudentForm.rows)
+
+    username = TextField(
+        _l("Username"),
+        longest=64,
+        missing=_l("Enter a username."),
+        description=_l("For the login. It can’t be changed later."),
+        render_kw={"spellcheck": "false", "autocapitalize": "none"},
+    )
+
+    def validate_username(self, field: TextField) -> None:
+        """Raise ValidationError if another account has the username."""
+        if not field.data.isprintable():
+            raise ValidationError(_("Use only letters, digits and signs that can be seen."))
+        if request.method == "GET" and accounts.username_taken(field.data):
+            raise ValidationError(_("Another account has this username, possibly a deleted one."))
+
+
+@bp.route("/new", methods=["GET", "POST"])
+@requires(Right.CHANGE_STUDENTS)
+def new() -> ResponseReturnValue:
+    """Render the form of a new student, or what it says; store it once that is confirmed."""
+    sent = drafts.sent_form()
+    back = url_for("admin.students.index"), _("Students")
+    with transaction() as session:
+        form = NewStudentForm(sent, session)
+        if sent is None or not is_complete(sent, form):
+            return render_or_redirect(lambda: form_page(form, _("New student"), back))
+    username, details = form.username.data, form.details
+    page = Confirmation(
+        title=_("Create this student?"),
+        button=_("Create student"),
+        back=back,
+        meaning=[_("The account has no password. Send a link to choose one from its page.")],
+        context={
+            "lines": [(_("Username"), [username]), *details.lines],
+            "cautions": form.cautions(),
+        },
+    )
+
+    def store(reason: str) -> ResponseReturnValue:
+        try:
+            made = student_editing.create(username, details, visitor().id, reason)
+        except (ChangedMeanwhile, NumberTaken, UsernameTaken):
+            return drafts.show_draft(request.path)
+        flash(_("%(name)s is created.", name=details.name))
+        return go(address_of(made))
+
+    return confirm_change(page, sent, store, ReasonForm(), "admin/record_confirm.html")
+
+
+@bp.route("/<int:student_id>/edit", methods=["GET", "POST"])
+@requires(Right.CHANGE_STUDENTS)
+def edit(student_id: int) -> ResponseReturnValue:
+    """Render the form or what the submitted one changes; store it once it is confirmed."""
+    sent = drafts.sent_form()
+    with transaction() as session:
+        student = student_editing.find(session, student_id) or abort(404)
+        account, username = student.account_id, student.account.username
+        stored = student_editing.details(session, student)
+        form = StudentForm(sent, session, stored)
+        seen = stored.mark if sent is None else sent.get("version", "")
+        title, back = _("Edit %(name)s", name=stored.name), (address_of(student_id), stored.name)
+        if sent and sent.get("refused"):
+            form.refuse(sent["refused"])
+        if sent is None or not is_complete(sent, form):
+            return render_or_redirect(lambda: form_page(form, title, back, version=seen))
+        wanted = form.details
+        changes = stored.differences(wanted)
+        if stored.mark != seen:
+            both = conflict(session, form, f"student:{student_id}", stored.mark, changes)
+            return render_or_redirect(lambda: form_page(form, title, back, **both))
+        if not changes:
+            form.refuse(_("You have not changed anything."))
+        form.refuse_number(student_editing.number_obstacles(session, student_id, stored, wanted))
+        if form.errors:
+            return render_or_redirect(lambda: form_page(form, title, back, version=seen))
+    page = Confirmation(
+        title=_("Change %(name)s?", name=stored.name),
+        button=_("Save changes"),
+        back=back,
+        meaning=[
+            _(
+                "Rules use the new record from the next request of the student. Current seats"
+                " stay. Waitlists that skipped the student are checked again."
+            ),
+            _("Later imports keep what you change here, and show it beside the value of the file."),
+        ],
+        context={"changes": changes, "cautions": form.cautions()},
+    )
+
+    def store(reason: str) -> ResponseReturnValue:
+        refused = _save(student_id, username, seen, stored, wanted, reason)
+        if refused is not None:
+            return drafts.show_draft(request.path, refused)
+        visitors.forget(account)
+        retry_skipped(student_id)
+        flash(_("%(name)s is saved.", name=wanted.name))
+        return go(address_of(student_id))
+
+    return confirm_change(page, sent, store, ReasonForm(), "admin/record_confirm.html")
+
+
+def _save(  # noqa: PLR0913, PLR0917  who changes what from what, and why
+    student_id: int,
+    username: str,
+    seen: str,
+    stored: StudentDetails,
+    wanted: StudentDetails,
+    reason: str,
+) -> str | None:
+    """Store the student; return None, or what the form says when it is shown again."""
+    try:
+        with transaction() as session:
+            note_original(session, "account", username)
+            note_original(session, "student", stored.number)
+            student_editing.edit(session, student_id, seen, wanted, visitor().id, reason)
+            if stored.number != wanted.number:
+                term_names.rename_student(session, stored.number, wanted.number)
+    except (ChangedMeanwhile, NumberTaken, InTheWay):
+        return ""
+    except ImportPending:
+        return _("You can’t change a number while an import is in progress or waits for review.")
+    return None

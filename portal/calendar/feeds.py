@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.calendar.models import CalendarFeed
 from portal.core.db import transaction
-from portal.people.models import Account, Student
+from portal.people.models import ACTIVE, Account, Student
 
 FORM = re.compile(r"([0-9]{1,9})-([A-Za-z0-9_-]{43})")
 NONCE_BYTES = 16
@@ -58,7 +58,7 @@ def find(session: Session, given: str) -> tuple[CalendarFeed, str] | None:
             CalendarFeed.id == int(form[1]),
             CalendarFeed.revoked_at.is_(None),
             Student.deleted_at.is_(None),
-            Account.deleted_at.is_(None),
+            ACTIVE,
         )
     ).one_or_none()
     if found is None:

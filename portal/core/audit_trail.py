@@ -12,9 +12,13 @@ from portal.core.i18n import _l
 
 AUDIT_ACTIONS = {
     "account.sign_up": _l("Account created by sign-up"),
+    "account.activate": _l("Account activated"),
     "account.change": _l("Account changed"),
+    "account.deactivate": _l("Account deactivated"),
     "account.make": _l("Account created"),
+    "account.recovery": _l("Link for a new password sent"),
     "account.roles": _l("Roles of an account changed"),
+    "account.unlock": _l("Failed logins of an account forgotten"),
     "application.approve": _l("Application approved"),
     "application.decline": _l("Application declined"),
     "application.document": _l("Document of an application read"),
@@ -63,6 +67,7 @@ AUDIT_ACTIONS = {
     "override.grant": _l("Permission granted"),
     "override.revoke": _l("Permission removed"),
     "password.change": _l("Password changed"),
+    "password.recover": _l("Password changed with a link"),
     "record.add": _l("Course added to a record"),
     "record.audited": _l("Ledger and record compared"),
     "record.correct": _l("Record corrected"),

@@ -75,9 +75,22 @@ def send_link(address: str, about: str, language: str) -> None:
 
     Nobody learns on the page whether the address has an account; the mail says it.
     """
-    account = accounts.of_address(address)
-    if account is None and (about == mail_links.RECOVERY or accounts.username_taken(address)):
+    if about == mail_links.RECOVERY:
+        for each in accounts.recoverable(address):
+            _queue_link(each, about, address, language)
         return
+    account = accounts.of_address(address)
+    if account or not accounts.username_taken(address):
+        _queue_link(account, about, address, language)
+
+
+def send_recovery(account: Account, language: str) -> None:
+    """Mail a link for a new password to the address of an account, which an admin asked for."""
+    language = account.language or language
+    _queue_link(account.id, mail_links.RECOVERY, account.email, language)
+
+
+def _queue_link(account: int | None, about: str, address: str, language: str) -> None:
     data = {"about": about, "address": address, "language": language}
     with transaction() as session:
         outbox.queue_mail(session, outbox.LINK, account, data, mail_links.MINUTES)
@@ -189,6 +202,11 @@ def _link(session: Session, outgoing: OutboxEntry) -> Mail:
             title = _("Choose a new password")
             link = f"/recovery/{mail_links.recovery_token(known)}"
             then = _("Open this link to choose a new password:")
+            if known.username != known.email:
+                then = _(
+                    "Your username is %(username)s. Open this link to choose a new password:",
+                    username=known.username,
+                )
         else:
             title = _("You already have an account")
             link, lasts = "/recovery", ""

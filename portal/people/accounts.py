@@ -1,21 +1,27 @@
-"""Accounts: create them at the command line, change passwords, end sessions."""
+"""Accounts: created at the command line, found, deactivated; passwords and sessions of them."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from time import time
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, selectinload
 
+from portal.backend import backend
 from portal.catalog.models import Department, Instructor
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.people import passwords, visitors
-from portal.people.models import Account
+from portal.people.mail_links import InvalidLink
+from portal.people.models import ACTIVE, Account
 from portal.people.roles import STAFF_ROLES
 from portal.people.signals import password_changed, sessions_ended
 
 MAX_LENGTHS = {"username": 64, "name": 160, "password": 1024}  # as the login form reads them
+MAX_OF_ADDRESS = 5  # accounts that share a mail address, and get links
+PAGE_SIZE, MAX_WORDS = 50, 6
+OF_PERSON = Account.deleted_at.is_(None), Account.is_service.is_(False)
 MAX_ENDED_SESSIONS = 200  # remembered of an account; one more ends all its sessions
 
 
@@ -94,6 +100,19 @@ def of_address(address: str) -> int | None:
         return session.scalar(select(Account.id).where(*mine, Account.password_hash != ""))
 
 
+def recoverable(address: str) -> list[int]:
+    """Return the accounts that get a link for a new password at a mail address.
+
+    With single sign-on beside passwords, those without a password here log in there.
+    """
+    mine = func.lower(Account.email) == address.lower(), ACTIVE, Account.is_service.is_(False)
+    found = select(Account.id).where(*mine).order_by(Account.id).limit(MAX_OF_ADDRESS)
+    if backend().settings.oidc:
+        found = found.where(Account.password_hash != "")
+    with transaction() as session:
+        return list(session.scalars(found))
+
+
 def username_taken(username: str) -> bool:
     """Return whether an account has the username, even a deleted one."""
     with transaction() as session:
@@ -110,6 +129,87 @@ def is_password(account_id: int, password: str) -> bool:
 def change_password(account_id: int, password: str) -> None:
     """Set another password, and end every session of the account."""
     _end_all(account_id, "password.change", password_hash=passwords.hash_password(password))
+
+
+def recover(account_id: int, epoch: int, password: str) -> None:
+    """Set the password that somebody with a link has chosen, and end every session.
+
+    Raise InvalidLink if the link, which is for an epoch of the account, has been used meanwhile.
+    """
+    hashed = passwords.hash_password(password)
+    changed = update(Account).where(
+        Account.id == account_id, Account.session_epoch == epoch, ACTIVE
+    )
+    values = {"session_epoch": epoch + 1, "password_hash": hashed, "ended_sessions": {}}
+    with transaction() as session:
+        if session.scalar(changed.values(values).returning(Account.id)) is None:
+            raise InvalidLink
+        subject = f"account:{account_id}"
+        add_audit_entry(session, "password.recover", subject, by=account_id)
+        password_changed.send(session, account_id)
+    visitors.forget(account_id)
+    sessions_ended.send(account_id)
+
+
+def note_recovery(account_id: int, by: int, reason: str) -> None:
+    """Store in the audit trail that an admin has sent a link for a new password."""
+    with transaction() as session:
+        subject = f"account:{account_id}"
+        add_audit_entry(session, "account.recovery", subject, by=by, reason=reason)
+
+
+def note_unlock(account_id: int, by: int, reason: str) -> None:
+    """Store in the audit trail that an admin has forgotten the failed logins of an account."""
+    with transaction() as session:
+        add_audit_entry(session, "account.unlock", f"account:{account_id}", by=by, reason=reason)
+
+
+def find(account_id: int) -> Account | None:
+    """Return the account of a person, active or not."""
+    with transaction() as session:
+        found = select(Account).where(Account.id == account_id, *OF_PERSON)
+        return session.scalar(
+            found.options(selectinload(Account.student), selectinload(Account.instructors))
+        )
+
+
+def search(session: Session, text: str, page: int) -> tuple[list[Account], bool]:
+    """Return a page of the accounts of people that match every word, and whether more follow."""
+    found = select(Account).where(*OF_PERSON, *map(_matches, text.split()[:MAX_WORDS]))
+    found = found.order_by(Account.name, Account.username)
+    rows = list(session.scalars(found.offset((page - 1) * PAGE_SIZE).limit(PAGE_SIZE + 1)))
+    return rows[:PAGE_SIZE], len(rows) > PAGE_SIZE
+
+
+def set_active(account_id: int, by: int, reason: str, *, active: bool) -> None:
+    """Let people log in to the account again, or end its sessions and let nobody in.
+
+    Do nothing if that is done. Raise AccountRefusedError for an admin's account.
+    """
+    with transaction() as session:
+        account = session.get_one(Account, account_id, with_for_update=True)
+        if active == (account.deactivated_at is None):
+            return
+        if not active and (account.is_admin or account.is_service or account_id == by):
+            raise AccountRefusedError(account.username)
+        account.deactivated_at = None if active else datetime.now(UTC)
+        account.session_epoch, account.ended_sessions = account.session_epoch + 1, {}
+        add_audit_entry(
+            session,
+            "account.activate" if active else "account.deactivate",
+            f"account:{account_id}",
+            by=by,
+            before={"active": not active},
+            after={"active": active},
+            reason=reason,
+        )
+    visitors.forget(account_id)
+    sessions_ended.send(account_id)
+
+
+def _matches(word: str) -> ColumnElement[bool]:
+    columns = (Account.name, Account.username, Account.email)
+    return or_(*(column.icontains(word, autoescape=True) for column in columns))
 
 
 def end_sessions(account_id: int) -> None:

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from portal.backend import backend
 from portal.core.db import transaction
-from portal.people.models import Account
+from portal.people.models import ACTIVE, Account
 
 MINUTES = 60
 SIGN_UP, RECOVERY = "sign-up", "recovery"
@@ -39,7 +39,7 @@ def account_of(token: str) -> Account:
     """
     number, epoch = _read(RECOVERY, token)
     with transaction() as session:
-        mine = Account.id == number, Account.session_epoch == epoch, Account.deleted_at.is_(None)
+        mine = Account.id == number, Account.session_epoch == epoch, ACTIVE
         account = session.scalar(select(Account).where(*mine))
     if account is None:
         raise InvalidLink

@@ -55,6 +55,8 @@ class Account(SoftDelete, Base):
     )
     # The account of a program: its name is its service token's, and it can't log in.
     is_service: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    # Since when nobody can log in to it or use its tokens; null = it is active.
+    deactivated_at: Mapped[datetime | None] = mapped_column(Moment)
     # A code of portal.core.i18n.LANGUAGES; empty = as the browser prefers.
     language: Mapped[str] = mapped_column(String(8), default="", server_default="")
     # Raised to end every session of the account at once.
@@ -66,6 +68,10 @@ class Account(SoftDelete, Base):
 
     student: Mapped["Student | None"] = relationship(back_populates="account")
     instructors: Mapped[list[Instructor]] = relationship(order_by=Instructor.id)
+
+
+# The accounts that can log in.
+ACTIVE = Account.deleted_at.is_(None) & Account.deactivated_at.is_(None)
 
 
 class Student(SoftDelete, Base):

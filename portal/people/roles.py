@@ -27,6 +27,7 @@ class Right(StrEnum):
     SEE_STUDENTS = "see_students"
     SEE_INSTRUCTORS = "see_instructors"
     SEE_STAFF = "see_staff"
+    SEE_ACCOUNTS = "see_accounts"
     SEE_REQUESTS = "see_requests"
     SEE_APPLICATIONS = "see_applications"
     SEE_RECEIPTS = "see_receipts"
@@ -45,6 +46,7 @@ class Right(StrEnum):
     CHANGE_HOLDS = "change_holds"
     GRANT_PERMISSIONS = "grant_permissions"
     CHANGE_INSTRUCTORS = "change_instructors"
+    CHANGE_ACCOUNTS = "change_accounts"
     GIVE_ROLES = "give_roles"
     DECIDE = "decide"
     EXCHANGE_DATA = "exchange_data"
@@ -67,6 +69,7 @@ WORDS = {
     Right.SEE_STUDENTS: _l("see students and their records"),
     Right.SEE_INSTRUCTORS: _l("see instructors and their accounts"),
     Right.SEE_STAFF: _l("see who has which role"),
+    Right.SEE_ACCOUNTS: _l("see accounts"),
     Right.SEE_REQUESTS: _l("see the requests of instructors"),
     Right.SEE_APPLICATIONS: _l("see applications and their documents"),
     Right.SEE_RECEIPTS: _l("see receipts"),
@@ -84,6 +87,7 @@ WORDS = {
     Right.CHANGE_HOLDS: _l("place and lift holds"),
     Right.GRANT_PERMISSIONS: _l("grant and revoke permissions for sections"),
     Right.CHANGE_INSTRUCTORS: _l("change the accounts of instructors"),
+    Right.CHANGE_ACCOUNTS: _l("deactivate accounts, and help people to log in again"),
     Right.GIVE_ROLES: _l("give and end roles"),
     Right.DECIDE: _l("decide requests and applications"),
     Right.EXCHANGE_DATA: _l("import and export data"),
@@ -123,6 +127,7 @@ ROLES = {
                 Right.SEE_ROSTERS,
                 Right.SEE_STUDENTS,
                 Right.SEE_INSTRUCTORS,
+                Right.SEE_ACCOUNTS,
                 Right.SEE_REQUESTS,
                 Right.SEE_RECEIPTS,
             }

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from portal.core.audit_trail import add_audit_entry
 from portal.core.cache import Cache
 from portal.core.db import transaction
-from portal.people.models import Account, ApiToken
+from portal.people.models import ACTIVE, Account, ApiToken
 from portal.people.signals import token_created
 
 COMMAND_LINE = "command line"  # the reason of changes without a page
@@ -80,7 +80,7 @@ def create_for(username: str, wanted: TokenRequest) -> str:
     Raises UnknownUserError and TooManyError.
     """
     with transaction() as session:
-        named = Account.username == username, Account.deleted_at.is_(None)
+        named = Account.username == username, ACTIVE
         account_id = session.scalar(select(Account.id).where(*named))
         if account_id is None:
             raise UnknownUserError(f"There is no account named {username!r}.")

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from portal.catalog.models import Instructor
 from portal.core.db import transaction
 from portal.people import caches
-from portal.people.models import Account, Student
+from portal.people.models import ACTIVE, Account, Student
 from portal.people.roles import DEPARTMENTAL, STAFF_ROLES, Right, is_staff, rights_of
 
 APPLICANT = frozenset({"applicant"})  # the role of an account without another one
@@ -139,7 +139,7 @@ def _query(
             decides.scalar_subquery().label("decides"),
         )
         .outerjoin(Student, (Student.account_id == Account.id) & Student.deleted_at.is_(None))
-        .where(*which, Account.deleted_at.is_(None))
+        .where(*which, ACTIVE)
         .order_by(Account.id)
         .limit(limit)
     )

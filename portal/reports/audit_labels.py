@@ -41,6 +41,7 @@ FIELDS = {
     **{name: each.label for name, each in SECTION_FIELDS.items()},
     **DEADLINES,
     "account": _l("Account"),
+    "active": _l("Active"),
     "admin": _l("Registrar’s office"),
     "all": _l("Students"),
     "asked": _l("Students who tried to register"),

@@ -11,7 +11,7 @@ from portal.web import (
     student,
     well_known,
 )
-from portal.web.account import inbox, language, login, my_account, oidc, sign_up
+from portal.web.account import inbox, language, login, my_account, oidc, recovery, sign_up
 from portal.web.instructor import sections as instructor
 from portal.web.student import receipts
 
@@ -19,6 +19,7 @@ BLUEPRINTS = (
     login.bp,
     oidc.bp,
     sign_up.bp,
+    recovery.bp,
     payments.bp,
     my_account.bp,
     language.bp,

@@ -107,6 +107,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "room_id": [builders.a_room("Hall 1").id],
         "number": [1],
         "act": ["delete"],
+        "wanted": ["deactivate"],
         "remedy": ["retry", "discard"],
         "import_id": [an_import(cast.max)],
         "mapping_id": [a_mapping(cast.max)],

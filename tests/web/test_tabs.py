@@ -35,6 +35,8 @@ TABS = {
     "/admin/instructors": ("page", "Instructors"),
     "/admin/staff": ("page", "Staff"),
     "/admin/staff/{account}": ("true", "Staff"),
+    "/admin/accounts": ("page", "Accounts"),
+    "/admin/accounts/{account}": ("true", "Accounts"),
     "/admin/receipts": ("page", "Receipts"),
     "/admin/audit": ("page", "Audit"),
     "/admin/operations": ("page", "Operations"),

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from portal.backend import backend
 from portal.core.db import read_only
-from portal.people.models import Account
+from portal.people.models import ACTIVE, Account
 
 COOKIE = "device"
 KEPT = timedelta(days=180)
@@ -47,7 +47,7 @@ def remember(response: Response, username: str, epoch: int) -> None:
 def _epoch(username: str) -> str:
     """Return the epoch of the account's sessions, which increases with a new password."""
     with read_only() as db:
-        named = Account.username == username, Account.deleted_at.is_(None)
+        named = Account.username == username, ACTIVE
         return str(db.scalar(select(Account.session_epoch).where(*named)))
 
 

@@ -26,7 +26,7 @@ from portal.core.db import read_only, transaction
 from portal.ledger.function_library import translate_errors
 from portal.live.publish import sessions_ended
 from portal.people import accounts, passwords, visitors
-from portal.people.models import Account
+from portal.people.models import ACTIVE, Account
 from portal.people.passwords import LONGEST
 from portal.protection import captcha
 from portal.web.account import devices, login_limits, sessions
@@ -174,9 +174,7 @@ def _account(username: str, password: str) -> int | None:
     """Return the account of the name and password; an unknown name takes the same time."""
     with read_only() as db:
         row = db.execute(
-            select(Account.id, Account.password_hash).where(
-                Account.username == username, Account.deleted_at.is_(None)
-            )
+            select(Account.id, Account.password_hash).where(Account.username == username, ACTIVE)
         ).one_or_none()
     g.tried = row and row.id
     stored = row.password_hash if row else ""

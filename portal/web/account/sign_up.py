@@ -1,8 +1,8 @@
-"""Sign-up of visiting students, and new passwords for them: by links in mail."""
+"""Sign-up of visiting students by links in mail, and what recovery of passwords shares with it."""
 
 from math import ceil
 
-from flask import Blueprint, abort, flash, redirect, render_template, request, url_for
+from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from wtforms import PasswordField, ValidationError
@@ -16,7 +16,7 @@ from portal.core.i18n import _, _l, current_locale
 from portal.notifications import mail
 from portal.people import accounts, mail_links, passwords, visitors
 from portal.people.accounts import MAX_LENGTHS, AccountRefusedError
-from portal.people.mail_links import RECOVERY, SIGN_UP, InvalidLink
+from portal.people.mail_links import SIGN_UP, InvalidLink
 from portal.people.models import Account
 from portal.people.passwords import LONGEST, SHORTEST
 from portal.protection.rate_limits import Charge, RateLimit, rate_limiter
@@ -104,14 +104,7 @@ def about() -> ResponseReturnValue:
 @public
 def begin() -> ResponseReturnValue:
     """Ask for an address, or mail a link to it."""
-    return _ask_for_address(SIGN_UP)
-
-
-@bp.route("/recovery", methods=["GET", "POST"])
-@public
-def recover() -> ResponseReturnValue:
-    """Ask for the address of an account, or mail a link to it."""
-    return _ask_for_address(RECOVERY)
+    return ask_for_address(SIGN_UP)
 
 
 @bp.route("/sign-up/<link>", methods=["GET", "POST"])
@@ -121,44 +114,24 @@ def finish(link: str) -> ResponseReturnValue:
     try:
         address = mail_links.address_of(link)
     except InvalidLink:
-        return _invalid("sign_up.begin")
+        return invalid("sign_up.begin")
     if accounts.username_taken(address):
-        return _invalid("login.form", used=True)
+        return invalid("login.form", used=True)
     form = NewAccountForm(address, request.form.get("name", ""))
     try:
         if request.method != "POST" or not form.validate():
-            page = _password_page(form, address, _("Create your account"), _("Create my account"))
+            page = password_page(form, address, _("Create your account"), _("Create my account"))
             return page, 422 if form.errors else 200
         account = accounts.sign_up(address, form.name.data, form.fresh.data)
     except passwords.TooManyError:
         abort(503, retry_after=BUSY_SECONDS)
     except AccountRefusedError:  # the form was sent twice
-        return _invalid("login.form", used=True)
-    return _enter(account, url_for("home.index"))
+        return invalid("login.form", used=True)
+    return enter(account, url_for("home.index"))
 
 
-@bp.route("/recovery/<link>", methods=["GET", "POST"])
-@public
-def choose(link: str) -> ResponseReturnValue:
-    """Change the password of a link's account, and log in."""
-    try:
-        account = mail_links.account_of(link)
-    except InvalidLink:
-        return _invalid("sign_up.recover")
-    form = NewPasswordForm(account.username, account.name)
-    try:
-        if request.method != "POST" or not form.validate():
-            title = _("Choose a new password")
-            page = _password_page(form, account.username, title, _("Change password"))
-            return page, 422 if form.errors else 200
-        accounts.change_password(account.id, form.fresh.data)
-    except passwords.TooManyError:
-        abort(503, retry_after=BUSY_SECONDS)
-    flash(_("Password changed. You are logged out on all other devices."), "message")
-    return _enter(account.id, url_for("home.index"))
-
-
-def _ask_for_address(about: str) -> ResponseReturnValue:
+def ask_for_address(about: str) -> ResponseReturnValue:
+    """Ask for an address, or mail a link to it; the answer does not tell whether it is known."""
     form, sent = AddressForm(), ""
     if request.method == "POST" and form.validate():
         wait, asks = _charge(form.email.data)
@@ -175,7 +148,9 @@ def _ask_for_address(about: str) -> ResponseReturnValue:
             return page, 429, {"Retry-After": str(wait)}
         mail.send_link(form.email.data, about, str(current_locale()))
         sent = form.email.data
-    page = render_template("account/address.html", form=form, about=about, sent=sent)
+    provider = bool(backend().settings.oidc)
+    shown = {"form": form, "about": about, "sent": sent, "provider": provider}
+    page = render_template("account/address.html", **shown)
     return page, 422 if form.errors else 200
 
 
@@ -195,13 +170,15 @@ def _charge(address: str) -> tuple[int, bool]:
     return wait, True
 
 
-def _enter(account: int, address: str) -> ResponseReturnValue:
+def enter(account: int, address: str) -> ResponseReturnValue:
+    """Begin a session of the account, and go to a page."""
     visitor = visitors.read(Account.id == account) or abort(401)
     sessions.begin(visitor)
     return redirect(address, 303)
 
 
-def _invalid(again: str, *, used: bool = False) -> ResponseReturnValue:
+def invalid(again: str, *, used: bool = False) -> ResponseReturnValue:
+    """Render that a link does not work, and where to get another one."""
     signed_in = bool(current_user.is_authenticated)
     page = render_template(
         "account/link_invalid.html", again=url_for(again), used=used, signed_in=signed_in
@@ -209,7 +186,8 @@ def _invalid(again: str, *, used: bool = False) -> ResponseReturnValue:
     return page, 410
 
 
-def _password_page(form: Form, address: str, title: str, button: str) -> str:
+def password_page(form: Form, address: str, title: str, button: str) -> str:
+    """Render the form for the new password of the username `address`."""
     return render_template(
         "account/new_password.html",
         form=form,

@@ -24,6 +24,7 @@ bp = Blueprint("audit_trail", __name__)
 
 # By kind, the page of a thing, and the argument that names it there.
 PAGES = {
+    "account": ("admin.accounts.show", "account_id"),
     "application": ("admin.applications.show", "application_id"),
     "course": ("admin.course_editing.show", "course_id"),
     "import": ("admin.imports.show", "import_id"),

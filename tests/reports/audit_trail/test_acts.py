@@ -80,6 +80,10 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/instructors/<int:instructor_id>/decider": (
         "tests/applications/test_department_deciders.py"
     ),
+    **{
+        f"POST /admin/accounts/<int:account_id>/{act}": "tests/web/admin/test_accounts.py"
+        for act in ("<any(deactivate,activate):wanted>", "recovery", "unlock")
+    },
     "POST /admin/staff/<int:account_id>": "tests/web/admin/test_staff.py",
     **{
         f"POST /admin/instructors/{each}": "tests/web/admin/students/test_editing.py"

@@ -75,6 +75,7 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "draft": 1,
         "secret": feeds.secret(feed),
         "account_id": cast.ada.account_id,
+        "wanted": "activate",
         "instructor_id": cast.iris.id,
         "student_id": cast.ada.id,
         "hold_id": story["hold_id"][0],

@@ -280,6 +280,13 @@ RULES = {
     "POST /admin/instructors/<int:instructor_id>/unlink": needs(Right.CHANGE_INSTRUCTORS),
     "GET /admin/instructors/<int:instructor_id>/decider": needs(Right.CHANGE_INSTRUCTORS),
     "POST /admin/instructors/<int:instructor_id>/decider": needs(Right.CHANGE_INSTRUCTORS),
+    "GET /admin/accounts": needs(Right.SEE_ACCOUNTS),
+    "GET /admin/accounts/<int:account_id>": needs(Right.SEE_ACCOUNTS),
+    **{
+        f"{method} /admin/accounts/<int:account_id>/{act}": needs(Right.CHANGE_ACCOUNTS)
+        for act in ("<any(deactivate,activate):wanted>", "recovery", "unlock")
+        for method in ("GET", "POST")
+    },
     "GET /admin/staff": needs(Right.SEE_STAFF),
     "GET /admin/staff/<int:account_id>": needs(Right.GIVE_ROLES),
     "POST /admin/staff/<int:account_id>": needs(Right.GIVE_ROLES),

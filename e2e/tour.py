@@ -203,6 +203,7 @@ STOPS = (
     Stop("max", "/admin/terms/{open}/windows/{window}/report"),
     Stop("max", "/admin/terms/{open}/rules"),
     Stop("max", "/admin/terms/{open}/rules", "main form [type=submit]", "#reason"),
+    Stop("max", "/admin/terms/{open}/rules/bands"),
     Stop("max", "/admin", "#over-{ended} summary", "#over-{ended}[open]"),
     Stop("max", "/admin/terms/{ended}/windows/{past}/report"),
     Stop("max", "/admin/terms/{ended}/windows/{past}/fairness"),

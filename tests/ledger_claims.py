@@ -41,6 +41,7 @@ def send_claim(
     waived: Any = (),
     reserves: Any = (),
     waived_corequisites: Any = None,
+    band: int | None = None,
     **fields: Any,
 ) -> Decision:
     """Submit a choice of one section."""
@@ -52,6 +53,7 @@ def send_claim(
         tuple(waived),
         tuple(reserves),
         waived_corequisites,
+        band,
     )
     return only(submit(ledger, term, [LedgerChoice(((part,),), wait, swap_out)], **fields))
 

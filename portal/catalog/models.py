@@ -22,6 +22,7 @@ from sqlalchemy import (
     Time,
     UniqueConstraint,
     false,
+    text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -54,6 +55,10 @@ class Term(SoftDelete, Base):
     # Codes of the reasons that count towards it; none = any.
     skip_reasons: Mapped[list[str]] = mapped_column(
         ARRAY(String(40)), default=list, server_default="{}"
+    )
+    # The bands of waitlists (portal/windows/bands.py); none = first come, first served.
+    bands: Mapped[list[dict[str, Any]]] = mapped_column(
+        JSONB, default=list, server_default=text("'[]'")
     )
     # The last days to add, drop and withdraw, if there are any (portal/windows/deadlines.py).
     add_deadline: Mapped[date | None] = mapped_column(Date)

@@ -107,6 +107,7 @@ def create(wanted: TermDetails, source: int | None, by: int, reason: str) -> int
                 model = session.get_one(Term, source, with_for_update=True)
                 term.credit_limit, term.drops_per_day = model.credit_limit, model.drops_per_day
                 term.skip_limit, term.skip_reasons = model.skip_limit, list(model.skip_reasons)
+                term.bands = model.bands
                 _copy_deadlines(model, term)
                 session.add(term)
                 session.flush()

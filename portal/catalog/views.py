@@ -46,6 +46,7 @@ class TermView:
     add_deadline: date | None = None
     drop_deadline: date | None = None
     withdraw_deadline: date | None = None
+    bands: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +152,7 @@ def term_view(term: Term) -> TermView:
         term.add_deadline,
         term.drop_deadline,
         term.withdraw_deadline,
+        tuple(term.bands),
     )
 
 

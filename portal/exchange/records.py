@@ -155,6 +155,12 @@ KINDS = {
         Field("drops_per_day", "3"),
         Field("skip_limit", "NULL"),
         Field("skip_reasons"),
+        Field(
+            "bands",
+            read="terms.bands",
+            columns={"bands": "coalesce(nullif(after -> 'bands', 'null'), '[]')"},
+            new_only=True,
+        ),
         *(Field(each, "NULL") for each in DEADLINES),
         new={"catalog_version": "1"},
     ),

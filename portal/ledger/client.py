@@ -14,6 +14,7 @@ from portal.ledger import replies
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import FunctionLibrary, prefix, translate_errors
 from portal.ledger.types import (
+    BAND,
     AdminAdjustment,
     Candidate,
     Change,
@@ -224,6 +225,12 @@ class Ledger:
         """Return the first `n` students on a waitlist who were not skipped."""
         reply = self.library.read("head", term, {"section": section, "n": n})
         return list(reply.get("students") or ())
+
+    def ahead(self, term: int, section: int, band: int) -> int:
+        """Return how many students a student who joins the waitlist in that band would follow."""
+        with translate_errors():
+            queue = f"{prefix(term)}:queue:{section}"
+            return int(self.redis.zcount(queue, "-inf", f"({band * BAND}"))
 
     def promote(
         self,

@@ -134,8 +134,8 @@ def _registrations(reply: Reply) -> Registrations | None:
 
 
 def _waiting(row: list[Any]) -> WaitlistPosition:
-    section, worth, ticket, at, position, size, passed, swap_out = row
-    return WaitlistPosition(section, worth, ticket, at, position, size, reasons(passed), swap_out)
+    section, worth, ticket, at, position, size, passed, *more = row
+    return WaitlistPosition(section, worth, ticket, at, position, size, reasons(passed), *more)
 
 
 def seats(stored: Mapping[Any, Any]) -> dict[int, SeatCounts]:

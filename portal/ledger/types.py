@@ -92,6 +92,10 @@ class HeldSeat:
     at: int
 
 
+# A waitlist is a sorted set: the score of a student is (band - 1) * BAND + ticket.
+BAND = 10**12
+
+
 @dataclass(frozen=True)
 class WaitlistPosition:
     """A waitlist position: `position` from 1 of `size`; `reasons` if skipped."""
@@ -104,6 +108,12 @@ class WaitlistPosition:
     size: int
     reasons: tuple[Reason, ...] = ()
     swap_out: int = 0  # section to drop once this seat comes
+    band: int = 1  # of the waitlist's order, fixed on joining
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Return the key that sorts a waitlist."""
+        return self.band, self.ticket
 
 
 @dataclass(frozen=True)
@@ -266,7 +276,8 @@ class Claim:
     `rules` holds the reasons that the ledger can't find itself. `waived` holds the codes that a
     permission lifts, of both; the event names those that would have refused. `reserves` holds the
     section's reserves that the student belongs to. `waived_corequisites` takes the place of
-    `corequisites` if a permission lifts them: the seat does not depend on them later.
+    `corequisites` if a permission lifts them: the seat does not depend on them later. `band` is the
+    student's on the waitlist, None for the first.
     """
 
     section: int
@@ -276,6 +287,7 @@ class Claim:
     waived: tuple[str, ...] = ()
     reserves: tuple[int, ...] = ()
     waived_corequisites: dict[str, Any] | None = None
+    band: int | None = None
 
 
 ClaimGroup = tuple[Claim, ...]  # sections to be taken together or not at all

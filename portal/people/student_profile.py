@@ -79,6 +79,7 @@ class StudentProfile:
     fields: tuple[str, ...] = ()  # names of majors and minors, to show to the student
     # By course (`requisites.key`), the grade; blank if it is unknown.
     completed: Mapping[str, str] = field(default_factory=dict)
+    earned: Decimal = Decimal(0)  # credits of completed courses
     holds: tuple[HoldView, ...] = ()
     credit_limit: Decimal | None = None  # None = the term's limit
     permits: tuple[PermissionView, ...] = ()
@@ -170,6 +171,9 @@ def _query(
             Student.credit_limit,
             _subjects().label("subjects"),
             _completed().label("completed"),
+            func.coalesce(_of_student(CompletedCourse, func.sum(CompletedCourse.credits)), 0).label(
+                "earned"
+            ),
             _holds().label("holds"),
             _permissions().label("permits"),
             _of_student(

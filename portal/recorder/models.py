@@ -155,13 +155,17 @@ class WaitlistEntry(Base):
     section_id: Mapped[int] = mapped_column(ForeignKey("sections.id"), primary_key=True)
     student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), primary_key=True)
     state: Mapped[str] = mapped_column(String(12))
-    # seq of the joining event, which sets the order
+    # The order is by band, then by the seq of the joining event.
+    band: Mapped[int] = mapped_column(SmallInteger, default=1, server_default="1")
     ticket: Mapped[int] = mapped_column(BigInteger)
     credits: Mapped[int] = mapped_column(Integer)  # hundredths
     instead: Mapped[int | None] = mapped_column(Integer)  # section to drop for it, in a swap
     since: Mapped[datetime] = mapped_column(Moment)
     reasons: Mapped[list[Any]] = mapped_column(JSONB, default=list)
     seq: Mapped[int] = mapped_column(BigInteger)
+
+
+WAITLIST_ORDER = (WaitlistEntry.band, WaitlistEntry.ticket)
 
 
 class QueueRoom(Base):

@@ -15,7 +15,13 @@ from portal.core.i18n import _
 from portal.core.moments import milliseconds
 from portal.people.models import Account, Student
 from portal.recorder.events import Event
-from portal.recorder.models import EVENT_COLUMNS, Enrollment, LoggedEvent, WaitlistEntry
+from portal.recorder.models import (
+    EVENT_COLUMNS,
+    WAITLIST_ORDER,
+    Enrollment,
+    LoggedEvent,
+    WaitlistEntry,
+)
 from portal.recorder.receipt_texts import outcome
 from portal.recorder.receipts import code
 
@@ -46,7 +52,7 @@ class Participant:
 def participants(session: Session, section: int, group: str, page: int) -> list[Participant]:
     """Return a page of one of GROUPS: by name, or by waitlist order."""
     table, _states = GROUPS[group]
-    order = WaitlistEntry.ticket if group == "waiting" else Account.name
+    order = WAITLIST_ORDER if group == "waiting" else (Account.name,)
     found = (
         select(
             Student.id,
@@ -61,7 +67,7 @@ def participants(session: Session, section: int, group: str, page: int) -> list[
         .join(Student, Student.id == table.student_id)
         .join(Account, Account.id == Student.account_id)
         .where(*_in(section, group))
-        .order_by(order, Student.number)
+        .order_by(*order, Student.number)
         .offset((page - 1) * PAGE)
         .limit(PAGE)
     )

@@ -89,6 +89,7 @@ def _waitlisted(state: TermState, event: Event) -> None:
         "ticket": payload["ticket"],
         "credits": payload["credits"],
         "instead": payload.get("instead"),
+        "band": payload.get("band", 1),
     }
     _move(state, event, "waiting", since=event.at, **stored)
     _count(state, event, waiting=1)

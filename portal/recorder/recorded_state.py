@@ -3,14 +3,20 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, tuple_
 from sqlalchemy.orm import Session, aliased
 
 from portal.core.db import transaction
 from portal.core.moments import milliseconds
 from portal.ledger import replies
 from portal.ledger.types import HeldSeat, Registrations, SeatCounts, WaitlistPosition, WindowView
-from portal.recorder.models import Enrollment, LoggedEvent, SectionSeats, WaitlistEntry
+from portal.recorder.models import (
+    WAITLIST_ORDER,
+    Enrollment,
+    LoggedEvent,
+    SectionSeats,
+    WaitlistEntry,
+)
 from portal.windows.models import Window
 
 WAITING = ("waiting", "passed")
@@ -94,7 +100,7 @@ def _waiting(session: Session, term: int, student: int) -> Iterable[WaitlistPosi
     line = aliased(WaitlistEntry)
     there = line.section_id == WaitlistEntry.section_id, line.state.in_(WAITING)
     size = select(func.count()).where(line.term_id == term, *there)
-    position = size.where(line.ticket <= WaitlistEntry.ticket)
+    position = size.where(tuple_(line.band, line.ticket) <= tuple_(*WAITLIST_ORDER))
     mine = WaitlistEntry.term_id == term, WaitlistEntry.student_id == student
     found = (
         select(WaitlistEntry, position.scalar_subquery(), size.scalar_subquery())
@@ -105,7 +111,8 @@ def _waiting(session: Session, term: int, student: int) -> Iterable[WaitlistPosi
         since, passed = milliseconds(row.since), row.state == "passed"
         reasons = replies.reasons(row.reasons) if passed else ()
         yield WaitlistPosition(
-            row.section_id, row.credits, row.ticket, since, at, of, reasons, row.instead or 0
+            *(row.section_id, row.credits, row.ticket, since, at, of),
+            *(reasons, row.instead or 0, row.band),
         )
 
 

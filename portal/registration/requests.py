@@ -12,6 +12,7 @@ from portal.catalog import linked_courses, requisites
 from portal.ledger.types import Claim, LedgerChoice, Rate, Reason
 from portal.registration import rules
 from portal.registration.credits import hundredths
+from portal.windows import bands
 
 if TYPE_CHECKING:
     from portal.catalog.term_catalog import TermCatalog
@@ -152,6 +153,7 @@ def claim(request: SectionRequest, student: "StudentProfile", catalog: "TermCata
         waived=rules.waived(student, section),
         reserves=rules.reserves(student, section),
         waived_corequisites=rules.waived_corequisites(student, section, catalog),
+        band=bands.band_of(student, section, catalog.term.bands) if catalog.term.bands else None,
     )
 
 

@@ -84,6 +84,7 @@ FIELDS = {
     "ready": _l("Waits for"),
     "skip_reasons": _l("Reasons that count as skips"),
     "skip_limit": _l("Skips until removal"),
+    "bands": _l("Bands"),
     "per_minute": _l("Admissions per minute"),
     "private": _l("Privacy"),
     "promoted": _l("Enrolled from waitlists"),

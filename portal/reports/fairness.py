@@ -64,7 +64,14 @@ def fairness(found: WindowHistory, known: Arrivals) -> Fairness:
         },
     }
     tables = {kind: _table(found, groups) for kind, groups in kinds.items()}
-    return {"all": _row("", found.attempts, list(members)), "tables": tables}
+    return {
+        "all": _row("", found.attempts, list(members)),
+        "tables": tables,
+        "bands": [
+            {"band": band, "promoted": found.promoted[band], "first_come": found.first_come[band]}
+            for band in sorted({*found.promoted, *found.first_come})
+        ],
+    }
 
 
 def _arrivals(found: WindowHistory, known: Arrivals) -> Groups:
@@ -107,6 +114,15 @@ def _row(name: str, attempts: dict[int, Attempts], students: list[int]) -> dict[
 def _share(waits: list[int], share: float) -> int | None:
     """Return the wait (ms) that this share of the waits does not exceed."""
     return waits[ceil(len(waits) * share) - 1] if waits else None
+
+
+def promotions_by_band(stored: Fairness) -> list[dict[str, int]]:
+    """Return who was promoted, and who would have been first come, first served, by band.
+
+    It is blank if all were in one band, as without bands, and in reports of older versions.
+    """
+    rows: list[dict[str, int]] = stored.get("bands", [])
+    return rows if len(rows) > 1 else []
 
 
 # Small groups are hidden: the outcomes of fewer than five students are private.

@@ -86,7 +86,8 @@ def _cohorts(found: WindowHistory, waits: Counter[int]) -> list[dict[str, Any]]:
 def _waiters(found: WindowHistory, waiting: dict[tuple[int, int], Row]) -> list[Row]:
     """Return the cohort's students who wait at the closing, in the order of each waitlist."""
     listed, positions = [], Counter[int]()
-    for section, student in sorted(waiting, key=lambda key: (key[0], waiting[key]["ticket"])):
+    order = {key: (row["band"], row["ticket"]) for key, row in waiting.items()}
+    for section, student in sorted(waiting, key=lambda key: (key[0], order[key])):
         positions[section] += 1
         if student in found.members:
             listed.append(

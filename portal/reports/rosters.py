@@ -17,7 +17,7 @@ from portal.core.i18n import _, _l
 from portal.core.sorting import Sorting
 from portal.people.models import Account, Student, StudentSubject, year_order
 from portal.people.privacy import withheld
-from portal.recorder.models import Enrollment, WaitlistEntry
+from portal.recorder.models import WAITLIST_ORDER, Enrollment, WaitlistEntry
 
 CURRENT = ("enrolled", "waiting", "passed")  # states of those who have a seat or wait
 
@@ -58,7 +58,7 @@ class Roster:
 def roster(term_id: int, section_id: int, roles: frozenset[str]) -> Roster:
     """Return the people of a section, as a visitor with these roles may see them."""
     enrolled = _people(Enrollment, term_id, section_id).order_by(Account.name, Student.number)
-    waiting = _people(WaitlistEntry, term_id, section_id).order_by(WaitlistEntry.ticket)
+    waiting = _people(WaitlistEntry, term_id, section_id).order_by(*WAITLIST_ORDER)
     with transaction() as session:
         return Roster(
             [_person(row, roles) for row in session.execute(enrolled)],

@@ -46,6 +46,10 @@ def fairness_rows(made: WindowReport) -> Iterator[Row]:
     for table in fairness_tables(made):
         for row in table.rows:
             yield table.title, fairness.group_name(table.kind, row["name"]), *_outcome(table, row)
+    if bands := fairness.promotions_by_band(made.fairness):
+        yield ()
+        yield _("Band"), _("Promoted"), _("Promoted if first come, first served")
+        yield from ([row[part] for part in ("band", "promoted", "first_come")] for row in bands)
 
 
 def result_rows(offered: TermCatalog, made: WindowReport) -> Iterator[Row]:

@@ -82,9 +82,17 @@ class WindowHistory:
     counts: Counter[str] = field(default_factory=Counter)
     given: Counter[int] = field(default_factory=Counter)  # seats given in the window, by section
     refused: Counter[int] = field(default_factory=Counter)
+    # Band and ticket of those who wait, by section; and by band, who was promoted, and who would
+    # have been if waitlists were first come, first served.
+    waiters: dict[int, dict[int, tuple[int, int]]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
+    promoted: Counter[int] = field(default_factory=Counter)
+    first_come: Counter[int] = field(default_factory=Counter)
 
     def add(self, event: Event) -> None:
         """Add a student's event that was decided in the window, or took a seat of it."""
+        self._follow_waitlist(event)
         student, section = event.payload.get("student", 0), event.payload.get("section", 0)
         if event.context.get("during") != self.window:
             if event.name == "dropped" and student in self.attempts:
@@ -96,6 +104,27 @@ class WindowHistory:
             self.given[section] += 1
         if event.name == "refused":
             self.refused[section] += 1
+
+    def _follow_waitlist(self, event: Event) -> None:
+        payload = event.payload
+        if event.name not in {"waitlisted", "left", "promoted"}:
+            return
+        section, student = payload["section"], payload["student"]
+        waiters = self.waiters[section]
+        if event.name == "waitlisted":
+            waiters[student] = payload.get("band", 1), payload["ticket"]
+            return
+        place = waiters.pop(student, None)
+        if place and event.name == "promoted" and event.context.get("during") == self.window:
+            self.promoted[place[0]] += 1
+            # Only bands count: a reserved seat is given out of turn, too.
+            overtaken = [
+                other
+                for each, other in waiters.items()
+                if other > place and self.state.waitlist[section, each]["state"] == "waiting"
+            ]
+            first = min([place, *overtaken], key=lambda each: each[1])
+            self.first_come[first[0]] += 1
 
 
 def read_history(session: Session, window: Window, closing: int) -> WindowHistory:

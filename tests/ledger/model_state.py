@@ -273,8 +273,8 @@ class Book:
     def comes_first(self, section: int, student: int) -> bool:
         """Return whether the student has waited longest of those who could have the seat."""
         each = self.sections[section]
-        heads = [other.queue[other.heads[0]].ticket for other in each.others if other.vacant]
-        return all(each.queue[student].ticket < ticket for ticket in heads)
+        heads = [other.queue[other.heads[0]].place for other in each.others if other.vacant]
+        return all(each.queue[student].place < place for place in heads)
 
     def reprieve_pool(self, section: Section) -> None:
         for other in section.others:

@@ -291,12 +291,15 @@ class Wishes(Calendar):
         section, ticket = part.section, len(self.events) + 1
         each = self.sections[section]
         each.queue[student] = WaitlistPosition(
-            section, part.credits, ticket, at, 0, 0, swap_out=swap_out
+            section, part.credits, ticket, at, 0, 0, swap_out=swap_out, band=part.band or 1
         )
+        order = sorted(each.queue.items(), key=lambda entry: entry[1].place)
+        each.queue.clear()
+        each.queue |= dict(order)
         if each.reserved_left and not each.reserve_for(part.reserves):
             each.aside.add(student)
         self.tell("waitlisted", section, student, self.permitted[id(part)])
-        position = len(each.queue)
+        position = list(each.queue).index(student) + 1
         return self.answer(
             Outcome.WAITLISTED, section, at, seq=ticket, position=position, given_up=swap_out
         )

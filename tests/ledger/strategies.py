@@ -43,7 +43,8 @@ candidates = some.builds(
     Candidate, students, windows, limits, trees, rules_, waived_, reserves_, trees
 )
 credits_ = some.sampled_from([400, 400, 300, 500])
-parts = some.builds(Claim, SECTIONS, credits_, trees, rules_, waived_, reserves_, trees)
+bands = some.sampled_from([None, None, 2, 3])
+parts = some.builds(Claim, SECTIONS, credits_, trees, rules_, waived_, reserves_, trees, bands)
 options = some.lists(parts, min_size=1, max_size=2, unique_by=lambda part: part.section).map(tuple)
 wishes = some.builds(
     LedgerChoice,

@@ -38,7 +38,7 @@ def a_term_with_everything() -> tuple[Rush, Answered]:
 def _a_waitlist_with_a_skipped_head(rush: Rush) -> None:
     section, head = rush.sections[0], rush.students[2]
     for student in rush.students[:4]:
-        claim(rush, student, section)
+        claim(rush, student, section, band=2 if student == rush.students[3] else None)
     drop(rush, rush.students[0], section)
     hold = Candidate(head, (rush.window,), 100_000, rules=(Reason("hold"),))
     backend().ledger.promote(rush.term, section, [hold], "a test", SkipRule(5))

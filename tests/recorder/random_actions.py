@@ -20,7 +20,8 @@ def storm(rush: Rush, seed: int, steps: int = 400) -> None:
             WEIGHTS,
         )[0]:
             case "claim":
-                claim(rush, student, section, reserves=dice.choice(((), (1,))))
+                band = dice.choice((None, None, 2, 3))
+                claim(rush, student, section, reserves=dice.choice(((), (1,))), band=band)
             case "swap" | "adjust" as how:
                 _exchange(rush, student, section, how, dice)
             case "drop":
@@ -64,7 +65,8 @@ def _exchange(rush: Rush, student: int, section: int, how: str, dice: random.Ran
     held = [each.section for each in backend().ledger.registrations(rush.term, student).enrolled]
     gone = dice.choice(held) if held else None
     if how == "swap":
-        claim(rush, student, section, swap_out=gone, corequisites=_needs(held, dice))
+        needs, band = _needs(held, dice), dice.choice((None, 2))
+        claim(rush, student, section, swap_out=gone, corequisites=needs, band=band)
     else:
         adjust(rush, student, None if gone == section else section, gone)
 

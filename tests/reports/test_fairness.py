@@ -1,16 +1,20 @@
 """Students divided by cohort, by arrival and by what the gate asked of them."""
 
+from collections import defaultdict
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from portal.protection import evidence
+from portal.recorder.events import Event
 from portal.reports.fairness import (
     Arrivals,
     fairness,
     group_name,
     hidden_cohorts,
     hidden_groups,
+    promotions_by_band,
     read_arrivals,
 )
 from portal.reports.window_history import Attempts, Member, WindowHistory
@@ -155,3 +159,34 @@ def test_a_small_cohort_does_not_follow_from_its_year_or_level() -> None:
     assert hidden_cohorts(rows) == set(asked), "each sum of a year and of a level has two rows"
     rows = [*rows[:1], {"year": "Senior", "level": "GR", "asked": 0}, *rows[2:]]
     assert hidden_cohorts(rows) == {("Senior", "GR")}
+
+
+def event(name: str, student: int, **payload: Any) -> Event:
+    """Something that happened on the waitlist of section 9, in the window."""
+    facts = {"section": 9, "student": student, **payload}
+    return Event(1, datetime.now(UTC), name, 1, "section:9", facts, {"during": 1})
+
+
+def test_promotions_by_band_are_compared_with_first_come_first_served() -> None:
+    found = gathered(defaultdict(Attempts))
+    for ticket, (student, band) in enumerate(((1, 3), (2, 2), (3, 1), (4, 3)), 1):
+        found.state.waitlist[9, student] = {"state": "waiting"}
+        found.add(event("waitlisted", student, ticket=ticket, band=band))
+    found.add(event("promoted", 3))  # before 1, who came first
+    found.add(event("left", 1))
+    found.add(event("promoted", 2))  # who is now first anyway
+    report = fairness(found, NOBODY)
+    assert report["bands"] == [
+        {"band": 1, "promoted": 1, "first_come": 0},
+        {"band": 2, "promoted": 1, "first_come": 1},
+        {"band": 3, "promoted": 0, "first_come": 1},
+    ]
+    assert promotions_by_band(report) == report["bands"]
+
+
+def test_without_bands_nothing_is_compared() -> None:
+    found = gathered(defaultdict(Attempts))
+    found.add(event("waitlisted", 1, ticket=1))
+    found.add(event("promoted", 1))
+    assert promotions_by_band(fairness(found, NOBODY)) == []
+    assert promotions_by_band({"all": {}, "tables": {}}) == []

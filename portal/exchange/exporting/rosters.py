@@ -31,16 +31,16 @@ PEOPLE = text("""
         accounts.email, year, level, trim_scale(credits / 100.0) AS credits,
         CASE WHEN private THEN 'private' ELSE '' END AS private, place
     FROM (
-        SELECT section_id, student_id, 'enrolled' AS state, credits, 0::bigint AS place
+        SELECT section_id, student_id, 'enrolled' AS state, credits, 0 AS band, 0::bigint AS place
         FROM enrollments WHERE term_id = :term AND state = 'enrolled'
         UNION ALL
-        SELECT section_id, student_id, 'waiting', credits, ticket FROM waitlist_positions
+        SELECT section_id, student_id, 'waiting', credits, band, ticket FROM waitlist_positions
         WHERE term_id = :term AND state IN ('waiting', 'passed')
     ) AS people
     JOIN sections ON sections.id = section_id JOIN courses ON courses.id = course_id
     JOIN students ON students.id = student_id JOIN accounts ON accounts.id = account_id
     WHERE section_id = ANY(:sections)
-    ORDER BY courses.code, sections.number, section_id, place, accounts.name, students.number
+    ORDER BY courses.code, sections.number, section_id, band, place, accounts.name, students.number
 """)
 
 

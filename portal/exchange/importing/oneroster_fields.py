@@ -16,6 +16,7 @@ from portal.core.settings import LONGEST_GRADE
 from portal.exchange.importing.tables import Row, is_text
 from portal.ledger.types import DEADLINES
 from portal.registration.reasons import SKIP_CODES
+from portal.windows.bands import MOST, MOST_CREDITS
 
 METADATA = "metadata.fairseat"  # the column
 STATES = ("NEW", "OPEN", "CONFIRMED", "CANCELED")
@@ -119,8 +120,24 @@ def _is_cohort(cohort: dict[Any, Any]) -> bool:
     )
 
 
+def _is_band(band: Any) -> bool:
+    """Return whether a value is a band of a waitlist, as in portal/windows/bands.py."""
+    if not isinstance(band, dict) or not band:
+        return False
+    least, own = band.get("credits", 1), band.get("own_major", True)
+    cohort = {name: each for name, each in band.items() if name not in {"credits", "own_major"}}
+    counts = isinstance(least, int) and not isinstance(least, bool) and 0 < least <= MOST_CREDITS
+    named = not cohort or ("students" not in cohort and _is_cohort(cohort))
+    return counts and own is True and named
+
+
 def _is_distinct(values: list[Any]) -> bool:
     return len(set(values)) == len(values)
+
+
+def _few_bands(found: list[Any]) -> None:
+    if len(found) > MOST:
+        raise ValidationError("Too many bands.")
 
 
 def _must(check: Callable[[Any], bool]) -> Callable[[Any], None]:
@@ -204,6 +221,7 @@ SCHEMAS = {
             "drops_per_day": _number(1000),
             "skip_limit": _number(100, 1, none=True),
             "skip_reasons": fields.List(_one_of(SKIP_CODES)),
+            "bands": fields.List(fields.Raw(validate=_must(_is_band)), validate=_few_bands),
             **dict.fromkeys(DEADLINES, fields.Raw(allow_none=True, validate=_must(_is_day))),
         }
     ),

@@ -33,7 +33,8 @@ SEATS = text("""
         WHERE term_id = :term AND state = 'enrolled' GROUP BY section_id
     ) AS seats ON seats.section_id = sections.id
     LEFT JOIN (
-        SELECT section_id, array_agg(student_id ORDER BY ticket) AS students FROM waitlist_positions
+        SELECT section_id, array_agg(student_id ORDER BY band, ticket) AS students
+        FROM waitlist_positions
         WHERE term_id = :term AND state = 'waiting' GROUP BY section_id
     ) AS lists ON lists.section_id = sections.id
     WHERE sections.term_id = :term

@@ -139,7 +139,9 @@ local function registrations(term)
     local passed = redis.call("HGET", term:key("passed", id), student)
     local reasons, swap_out = passed and cjson.decode(passed) or {}, place.swap_out or 0
     local position = term:position(id, student)
-    extend(waiting, { { id, place.credits, place.ticket, place.at, position, size, reasons, swap_out } })
+    local row = { id, place.credits, place.ticket, place.at, position, size, reasons, swap_out }
+    if place.band > 1 then row[9] = place.band end
+    extend(waiting, { row })
   end
   return { enrolled = enrolled, waiting = waiting }
 end

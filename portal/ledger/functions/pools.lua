@@ -60,14 +60,14 @@ function Term:claimable(section, reserves, gone, more)
   return taken < section.shared.capacity
 end
 
--- Whether this student has waited longest for the seat, on all waitlists of the pool.
+-- Whether this student is first for the seat by band and time, on all waitlists of the pool.
 function Term:comes_first(section, student)
   if not section.shared then return true end
-  local ticket = tonumber(redis.call("ZSCORE", self:key("queue", section.id), student))
+  local place = tonumber(redis.call("ZSCORE", self:key("queue", section.id), student))
   for _, each in ipairs(section.shared.sections) do
     local capacity, taken, kept = each.counts[1], each.counts[2], each.counts[8] or 0
     local head = vacant(each.counts) and self:actives(each.id, 1, taken + kept >= capacity)[1]
-    if head and tonumber(redis.call("ZSCORE", self:key("queue", each.id), head)) < ticket then return false end
+    if head and tonumber(redis.call("ZSCORE", self:key("queue", each.id), head)) < place then return false end
   end
   return true
 end

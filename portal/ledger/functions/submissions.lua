@@ -102,16 +102,24 @@ local function chance(parts)
   return (#parts == 1 or sure > 0) and "wait" or nil
 end
 
+-- A waitlist position as the student's key has it.
+local function entry_of(place, swap_out)
+  local parts = { place.ticket, place.credits, place.at, swap_out }
+  if place.band > 1 then parts[4], parts[5] = swap_out or "", place.band end
+  return table.concat(parts, ":")
+end
+
+-- The band is fixed on joining: it comes before the time.
 local function join(term, section, claim, swap_out)
-  local ask, seq = term.ask, term:next_seq()
-  local entry = table.concat({ seq, claim.credits, term.at, swap_out }, ":")
-  redis.call("ZADD", term:key("queue", section.id), seq, ask.student)
-  redis.call("HSET", term:key("student", ask.student), "w:" .. section.id, entry)
+  local ask, seq, band = term.ask, term:next_seq(), claim.band or 1
+  local place = { ticket = seq, credits = claim.credits, at = term.at, band = band }
+  redis.call("ZADD", term:key("queue", section.id), (band - 1) * BAND + seq, ask.student)
+  redis.call("HSET", term:key("student", ask.student), "w:" .. section.id, entry_of(place, swap_out))
   if section.kept > 0 and not reserve_for(section, claim.reserves) then term:set_aside(section, ask.student) end
   local position = term:position(section.id, ask.student)
   local event = {
     student = ask.student, credits = claim.credits, ticket = seq, position = position, instead = swap_out,
-    permitted = claim.permitted,
+    permitted = claim.permitted, band = claim.band,
   }
   term:record_event(seq, "waitlisted", section, event)
   return answer(term, "waitlisted", section, { seq = seq, position = position, given_up = swap_out })
@@ -121,8 +129,7 @@ end
 local function attach_swap(term, mine, choice)
   local id, student, seq = choice.alternatives[1][1].section, term.ask.student, term:next_seq()
   local entry, section = mine.waiting[id], term:section(id)
-  local changed = table.concat({ entry.ticket, entry.credits, entry.at, choice.swap_out }, ":")
-  redis.call("HSET", term:key("student", student), "w:" .. id, changed)
+  redis.call("HSET", term:key("student", student), "w:" .. id, entry_of(entry, choice.swap_out))
   redis.call("HDEL", term:key("passed", id), student)
   term:record_event(seq, "swap_planned", section, { student = student, instead = choice.swap_out })
   local position = term:position(id, student)

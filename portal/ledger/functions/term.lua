@@ -10,7 +10,7 @@
 --
 --   section:<id>     hash: the catalog's fields           seats     hash: section -> counts, JSON
 --   roster:<id>      hash: student -> credits:seq:at      windows   hash: window -> JSON
---   queue:<id>       zset: students by ticket             vacant    set: sections with a free seat
+--   queue:<id>       zset: students by band, ticket       vacant    set: sections with a free seat
 --                                                                   and a waiting student
 --   passed:<id>      hash: student -> reasons, JSON       journal   stream: <seq>-0 -> event, JSON
 --                          (skipped students)
@@ -24,7 +24,8 @@
 --   deadlines_seen   the newest version of the deadlines that was sent, also if they were the same
 --   student:<id>     hash: e:<section> -> credits         woken     hash: workers already enqueued
 --                          c:<section> -> its corequisites, JSON
---                          w:<section> -> ticket:credits:at, then :section to drop for it
+--                          w:<section> -> ticket:credits:at, then :section to drop for it,
+--                                         then :band, unless it is the first
 --   plans:<student>  how often the student's plan has changed
 --   request:<student>:<key>  request (SHA-1) and stored answer, JSON, for a day
 --   rate:<student>  when the requests counted against the rate limit are earned back (ms)
@@ -32,6 +33,7 @@
 
 local DAY = 24 * 60 * 60 * 1000
 local SLOT, TALLIED = 10000, 20 * 60 * 1000 -- ms
+local BAND = 1e12 -- a waitlist's scores are (band - 1) * BAND + ticket
 -- The loader puts FIELDS, the fields of a section, before this line (function_library.py).
 
 local function hash(key)
@@ -190,9 +192,10 @@ function Term:selections(student)
     elseif kind == "c" then
       mine.needs[section] = cjson.decode(value)
     else
-      local ticket, credits, at, swap_out = value:match("(%d+):(%d+):(%d+):?(%d*)")
+      local ticket, credits, at, swap_out, band = value:match("(%d+):(%d+):(%d+):?(%d*):?(%d*)")
       mine.waiting[section] = {
         ticket = tonumber(ticket), credits = tonumber(credits), at = tonumber(at), swap_out = tonumber(swap_out),
+        band = tonumber(band) or 1,
       }
     end
   end

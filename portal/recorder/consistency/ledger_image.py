@@ -14,7 +14,7 @@ import orjson
 
 from portal.core.moments import milliseconds
 from portal.ledger import types
-from portal.ledger.types import COUNTS, DEADLINES
+from portal.ledger.types import BAND, COUNTS, DEADLINES
 from portal.recorder.events import Event
 from portal.recorder.projections import Pair, Row, TermState
 
@@ -194,7 +194,9 @@ def _rosters(image: Image) -> Numbered:
 
 
 def _queues(image: Image) -> Numbered:
-    return _by_section((at, row["ticket"]) for at, row in image.waitlist_positions())
+    return _by_section(
+        (at, (row["band"] - 1) * BAND + row["ticket"]) for at, row in image.waitlist_positions()
+    )
 
 
 def _passed(image: Image) -> Numbered:
@@ -215,7 +217,10 @@ def _students(image: Image) -> Numbered:
         if row["corequisites"]:
             found[student][f"c:{section}"] = row["corequisites"]
     for (section, student), row in image.waitlist_positions():
-        found[student][f"w:{section}"] = _joined(row, "ticket", "credits", "since", "instead")
+        entry = _joined(row, "ticket", "credits", "since", "instead")
+        if row["band"] > 1:
+            entry += f"{'' if row['instead'] else ':'}:{row['band']}"
+        found[student][f"w:{section}"] = entry
     return found.items()
 
 

@@ -12,29 +12,32 @@ from wtforms.validators import Optional
 from portal.backend import backend
 from portal.catalog import formatting
 from portal.catalog.models import Term
-from portal.core.db import transaction
-from portal.core.i18n import _, _l
+from portal.catalog.spellings import Unclear
+from portal.core.db import ChangedMeanwhile, transaction
+from portal.core.i18n import _, _l, _n
 from portal.ledger.types import DEADLINES
 from portal.people.roles import Right
 from portal.registration.reasons import SKIP_CODES, label
 from portal.reports.effects import term_rules as effects
-from portal.web.confirm import Confirmation, confirm, done
+from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.forms import (
     ChoicesField,
     DecimalField,
     Form,
+    NoteField,
     NumberField,
     OneOfField,
     ReasonForm,
 )
 from portal.web.http.access import requires, visitor
-from portal.windows import deadlines, term_rules
+from portal.windows import bands, deadlines, term_rules
 from portal.windows.service import EARLY
 from portal.windows.term_rules import RulesChanged, TermRules
 
 bp = Blueprint("term_rules", __name__, url_prefix="/terms/<int:term_id>/rules")
 
 USUAL_SKIPS = 2
+FIRST_COME = _l("Waitlists are first come, first served.")
 
 
 class RulesForm(Form):
@@ -166,6 +169,93 @@ def edit(term_id: int) -> ResponseReturnValue:
     return confirm(page, act, reason)
 
 
+class BandsForm(Form):
+    """The bands of a term's waitlists, a line each."""
+
+    bands = NoteField(
+        _l("Bands"),
+        description=_l(
+            "One a line, the first band first, such as “year: Senior”, “level: Graduate”, “major:"
+            " CSC, MAT”, “major of the course” or “credits: 90”. Put a semicolon between conditions"
+            " that must all hold. Everyone else comes last. Blank: first come, first served."
+        ),
+        render_kw={"rows": 6, "spellcheck": "false"},
+    )
+
+    @property
+    def text(self) -> str:
+        """Return the bands as they were written."""
+        return self.bands.data or ""
+
+
+@bp.route("/bands", methods=["GET", "POST"])
+@requires(Right.CHANGE_TERMS)
+def edit_bands(term_id: int) -> ResponseReturnValue:
+    """Render the bands in a form, then what students will read, then set them."""
+    term = _term(term_id)
+    before = term.bands
+    if request.method == "GET" and "bands" not in request.args:
+        return _bands_form(term, BandsForm(formdata=None, data={"bands": bands.write(before)})), 200
+    form = BandsForm(request.values)
+    wanted: list[bands.Band] = []
+    if form.validate():
+        try:
+            with transaction() as session:
+                wanted = bands.parse(session, form.text)
+        except Unclear as unclear:
+            form.refuse(str(unclear), "bands")
+    if form.errors:
+        return _bands_form(term, form), 422
+    seen = bands.write(before)
+
+    def act(why: str) -> ResponseReturnValue:
+        if request.form.get("seen", "") != seen and wanted != before:
+            raise ChangedMeanwhile
+        try:
+            bands.change(term_id, before, wanted, visitor().id, why)
+        except bands.PeopleWait as waits:
+            raise NotPossible(_people_wait(waits.positions)) from None
+        return done(_("Bands of %(term)s saved.", term=term.name), url_for("admin.terms.index"))
+
+    positions = bands.waiting(term_id)
+    page = Confirmation(
+        title=_("Save these bands?"),
+        button=_("Save bands"),
+        back=(url_for("admin.term_rules.edit_bands", term_id=term_id), _("Bands")),
+        facts=[
+            (_("Term"), term.name),
+            (_("Now"), bands.rule(before) or str(FIRST_COME)),
+            (_("From now on"), bands.rule(wanted) or str(FIRST_COME)),
+        ],
+        meaning=[
+            _(
+                "Students read this before they join a waitlist, with their own band. A band is"
+                " fixed when a student joins. While students wait, the bands can’t change."
+            )
+        ],
+        seen={"bands": form.text, "seen": seen},
+        refusal=_people_wait(positions) if positions and wanted != before else "",
+    )
+    return confirm(page, act)
+
+
+def _people_wait(positions: int) -> str:
+    return _n(
+        "A student waits in this term, who joined under the present order. The bands can change"
+        " once no one waits.",
+        "Students have %(count)s waitlist positions in this term, joined under the present order."
+        " The bands can change once no one waits.",
+        positions,
+        count=formatting.number(positions),
+    )
+
+
+def _bands_form(term: Term, form: BandsForm) -> str:
+    return render_template(
+        "admin/bands.html", term=term, form=form, rule=bands.rule(term.bands) or FIRST_COME
+    )
+
+
 def _term(term_id: int) -> Term:
     with transaction() as session:
         term = session.get(Term, term_id)
@@ -174,7 +264,8 @@ def _term(term_id: int) -> Term:
 
 def _form(term: Term, form: RulesForm) -> str:
     zone = backend().settings.zone.key.replace("_", " ")
-    return render_template("admin/rules.html", term=term, form=form, zone=zone)
+    rule = bands.rule(term.bands) or FIRST_COME
+    return render_template("admin/rules.html", term=term, form=form, zone=zone, rule=rule)
 
 
 def _fields(rules: TermRules) -> dict[str, Any]:

@@ -71,6 +71,7 @@ def show_fairness(term_id: int, window_id: int) -> ResponseReturnValue:
         window=window,
         whole=made.fairness["all"],
         tables=window_files.fairness_tables(made),
+        bands=fairness.promotions_by_band(made.fairness),
         fewest=FEWEST,
         name=fairness.group_name,
         reason=label,

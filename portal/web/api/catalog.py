@@ -30,6 +30,7 @@ from portal.web.api.schemas import Answer, answer, envelope
 from portal.web.http.access import signed_in, visitor
 from portal.web.student.section_list import distinct_meetings, unknown_counts
 from portal.web.student.student_term import seats_open_to, section_title
+from portal.windows import bands
 from portal.windows.phases import Phase, phase, sections_visible
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -121,6 +122,13 @@ class Semester(Answer):
     add_deadline = described(fields.Date, "The last day to add.", allow_none=True)
     drop_deadline = described(fields.Date, "The last day to drop.", allow_none=True)
     withdraw_deadline = described(fields.Date, "The last day to withdraw.", allow_none=True)
+    waitlist_order = fields.Function(
+        lambda term: bands.rule(term.bands),
+        metadata={
+            "type": "string",
+            "description": "The bands of waitlists, in words; blank: first come, first served.",
+        },
+    )
 
 
 class Semesters(Answer):

@@ -70,6 +70,11 @@ class WaitlistEntry(Answer):
         fields.Integer, "The same as `waitlist_position`.", attribute="entry.position"
     )
     waitlist_size = fields.Integer(attribute="entry.size")
+    band = described(
+        fields.Integer,
+        "The band of the waitlist, from 1; fixed on joining. See `waitlist_order` of the semester.",
+        attribute="entry.band",
+    )
     credits = fields.Float()
     joined_at = Moment(attribute="entry.at")
     added_at = Moment(attribute="entry.at", metadata={"description": "The same as `joined_at`."})

@@ -28,7 +28,7 @@ from portal.web.http.shared_pages import render_shared_fragment
 from portal.web.student.student_term import Attention, StudentTerm, reserves_for
 from portal.web.student.waiting_room import WaitingRoomStatus
 from portal.web.student.waitlist_odds import waitlist_odds
-from portal.windows import phases
+from portal.windows import bands, phases
 
 
 def seats(counts: SeatCounts) -> Markup:
@@ -157,6 +157,7 @@ def mine(student_term: StudentTerm) -> Markup:
             for position in student_term.standing.waiting
         },
         chances=waitlist_odds(student_term),
+        own_band=lambda band: bands.own(band, student_term.term.bands),
     )
 
 

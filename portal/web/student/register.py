@@ -28,6 +28,7 @@ from portal.web.student.results import show_result
 from portal.web.student.section_list import unknown_counts
 from portal.web.student.student_term import StudentTerm, reserved_notes, seats_open_to
 from portal.web.student.term_page import mine_of
+from portal.windows import bands
 
 
 @bp.get("/sections/<int:section_id>/pick")
@@ -163,6 +164,7 @@ def claim_form(
         together=together,
         none_free=bool(together) and not one_free,
         place=position,
+        next_place=_next_place(now, card, seats),
         kept=reserved_notes(now, card),
         shut=bool(known) or (not refused.retry and not OUT_OF_TIME.isdisjoint(codes)),
         amounts=credit_choices(card),
@@ -172,6 +174,14 @@ def claim_form(
         query=f"?instead={old.id}" if old else "",
         rivals=[] if old else _other_swaps(now, card, seats, refused.urls),
     )
+
+
+def _next_place(now: StudentTerm, card: SectionView, seats: SeatCounts) -> int:
+    """Return the position that the student would have on the waitlist."""
+    if not now.term.bands or not seats.waiting:
+        return seats.waiting + 1
+    band = bands.band_of(now.profile, card, now.term.bands)
+    return backend().ledger.ahead(now.term.id, card.id, band) + 1
 
 
 def _other_swaps(

@@ -35,6 +35,7 @@ from portal.web.student.fragments import render_fragment
 from portal.web.student.plan_panel import panel
 from portal.web.student.student_term import StudentTerm, section_title
 from portal.web.student.term_page import mine_of
+from portal.windows import bands
 
 log = logging.getLogger(__name__)
 
@@ -194,6 +195,8 @@ def _position(now: StudentTerm, waiting: list[int]) -> str:
     """Return the first waitlist position, and what becomes of the seat to swap."""
     position = now.places[waiting[0]]
     spot = _("Position %(place)s of %(size)s.", place=position.position, size=position.size)
+    if now.term.bands:
+        spot = f"{spot} {bands.own(position.band, now.term.bands)}"
     if position.swap_out not in now.held:
         soon = _("If a seat opens, you get it automatically.")
         return f"{spot} {soon}"

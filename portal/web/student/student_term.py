@@ -22,7 +22,7 @@ from portal.registration.plans import Plan
 from portal.registration.precheck import Precheck
 from portal.registration.reasons import Explanation
 from portal.web.http.device_zone import zone_note
-from portal.windows import deadlines
+from portal.windows import bands, deadlines
 from portal.windows.phases import Phase, phase, sections_visible
 
 
@@ -78,6 +78,17 @@ class StudentTerm:
     def last_days(self) -> list[tuple[str, str]]:
         """Return the deadlines of the term in words."""
         return deadlines.in_words(self.term)
+
+    @property
+    def order(self) -> str:
+        """Return the published order of the term's waitlists; blank if it is first come only."""
+        return bands.rule(self.term.bands)
+
+    def band(self, card: SectionView) -> str:
+        """Return the student's band on the section's waitlist, in words; blank without bands."""
+        if not self.term.bands:
+            return ""
+        return bands.own(bands.band_of(self.profile, card, self.term.bands), self.term.bands)
 
     @property
     def late_to_add(self) -> list[Reason]:

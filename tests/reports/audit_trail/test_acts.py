@@ -115,6 +115,7 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/terms/<int:term_id>/rooms/<int:room_id>/seats": "tests/web/admin/test_rooms.py",
     "POST /admin/terms/<int:term_id>/underfilled": "tests/web/admin/students/test_underfilled.py",
     "POST /admin/terms/<int:term_id>/rules": "tests/web/admin/windows/test_term_rules.py",
+    "POST /admin/terms/<int:term_id>/rules/bands": "tests/web/admin/windows/test_bands.py",
     "POST /admin/terms/new": "tests/web/admin/test_term_editing.py",
     "POST /admin/terms/<int:term_id>/edit": "tests/web/admin/test_term_editing.py",
     "POST /admin/terms/<int:term_id>/<any(publish,unpublish,archive,reopen):state_change>": (

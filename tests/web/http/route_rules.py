@@ -446,6 +446,8 @@ RULES = {
     "POST /admin/terms/<int:term_id>/windows/copy": needs(Right.CHANGE_WINDOWS),
     "GET /admin/terms/<int:term_id>/rules": needs(Right.CHANGE_TERMS),
     "POST /admin/terms/<int:term_id>/rules": needs(Right.CHANGE_TERMS),
+    "GET /admin/terms/<int:term_id>/rules/bands": needs(Right.CHANGE_TERMS),
+    "POST /admin/terms/<int:term_id>/rules/bands": needs(Right.CHANGE_TERMS),
     "GET /account": MEMBER,
     "POST /account/privacy": STUDENT._replace(body={"private": "yes"}),
     "GET /account/password": SIGNED_IN,

@@ -1,0 +1,222 @@
+"""The bands of a term's waitlists: who comes before whom, and first come, first served within one.
+
+A band is a mapping; a student is in it who matches every entry: `years`, `levels` and `subjects`
+(lists of names), `credits` (the least number of completed ones) and `own_major` (true: a major of
+the course's subject). Everyone else is in a last band. A band is fixed when one joins.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy.orm import Session
+
+from portal.backend import backend
+from portal.catalog import cohort_names, formatting, term_catalog
+from portal.catalog.models import Term
+from portal.catalog.spellings import Unclear
+from portal.core.audit_trail import add_audit_entry
+from portal.core.db import transaction
+from portal.core.i18n import _, _n
+from portal.windows import cohorts
+from portal.windows.cohorts import in_cohort
+
+if TYPE_CHECKING:
+    from portal.catalog.term_catalog import SectionView
+    from portal.people.student_profile import StudentProfile
+
+Band = Mapping[str, Any]
+
+MOST = 8  # bands, besides that of everyone else
+MOST_CREDITS = 1000
+LONGEST = 500  # characters of a line
+OWN_MAJOR = "major of the course"
+KINDS = {"year": "years", "level": "levels", "major": "subjects"}
+ENTRY = re.compile(r"(?P<kind>year|level|major|credits)s?\s*:\s*(?P<names>.+)", re.IGNORECASE)
+
+
+class PeopleWait(Exception):  # noqa: N818  an expected state, not an error
+    """The bands can't change: students wait. `students` says how many positions there are."""
+
+    def __init__(self, positions: int) -> None:
+        super().__init__(positions)
+        self.positions = positions
+
+
+class BandsChanged(Exception):  # noqa: N818  an expected state, not an error
+    """The bands have changed since the page was shown."""
+
+
+def band_of(profile: "StudentProfile", section: "SectionView", bands: Sequence[Band]) -> int:
+    """Return the number of the student's band in the section, from 1."""
+    numbered = enumerate(bands, 1)
+    fits = (number for number, band in numbered if _is_in(profile, section, band))
+    return next(fits, len(bands) + 1)
+
+
+def _is_in(profile: "StudentProfile", section: "SectionView", band: Band) -> bool:
+    if band.get("own_major") and not profile.majors & {section.subject_code, section.subject_name}:
+        return False
+    return profile.earned >= band.get("credits", 0) and in_cohort(profile, band)
+
+
+def in_words(band: Band) -> str:
+    """Return who is in a band, as every student may read it."""
+    parts = []
+    if any(band.get(kind) for kind in KINDS.values()):
+        parts.append(cohort_names.describe_publicly(band))
+    if band.get("own_major"):
+        parts.append(_("majors in the subject of the course"))
+    if least := band.get("credits"):
+        credits_ = formatting.number(least)
+        parts.append(
+            _n(
+                "students with %(credits)s completed credit or more",
+                "students with %(credits)s completed credits or more",
+                least,
+                credits=credits_,
+            )
+        )
+    return ", ".join(parts)
+
+
+def rule(bands: Sequence[Band]) -> str:
+    """Return the published rule in one sentence; blank without bands."""
+    if not bands:
+        return ""
+    listed = "; ".join(
+        _("%(number)s. %(whom)s", number=number, whom=members)
+        for number, members in enumerate([*map(in_words, bands), _("everyone else")], 1)
+    )
+    return _(
+        "Seats go to the waitlist in this order: %(bands)s. Within a band: first come, first"
+        " served.",
+        bands=listed,
+    )
+
+
+def own(band: int, bands: Sequence[Band]) -> str:
+    """Return which band a student is in, and that others may come before them."""
+    of = len(bands) + 1
+    if band <= 1:
+        return _("You are in band %(band)s of %(of)s.", band=band, of=of)
+    return _(
+        "You are in band %(band)s of %(of)s. Your position moves back when someone of a higher"
+        " band joins.",
+        band=band,
+        of=of,
+    )
+
+
+# How registrars write them: a band a line.
+
+
+def write(bands: Sequence[Band]) -> str:
+    """Return the text that `parse` reads back as these."""
+    return "\n".join(map(_write, bands))
+
+
+def _write(band: Band) -> str:
+    parts = [f"{name}: {', '.join(band[kind])}" for name, kind in KINDS.items() if band.get(kind)]
+    parts += [OWN_MAJOR] if band.get("own_major") else []
+    parts += [f"credits: {band['credits']}"] if band.get("credits") else []
+    return "; ".join(parts)
+
+
+def parse(session: Session, text: str) -> list[Band]:
+    """Return the bands of a text, a line each. Raise `Unclear`."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) > MOST:
+        raise Unclear(_("Write at most %(most)s bands.", most=MOST))
+    choices = cohorts.choices(session) if lines else {}
+    found: list[Band] = []
+    for line in lines:
+        band = _parse(line[:LONGEST], choices)
+        if band in found:
+            raise Unclear(_("This band comes twice: %(line)s", line=line[:LONGEST]))
+        found.append(band)
+    return found
+
+
+def _parse(line: str, choices: Mapping[str, Mapping[str, str]]) -> Band:
+    band: dict[str, Any] = {}
+    for part in filter(None, map(str.strip, line.split(";"))):
+        entry = ENTRY.fullmatch(part)
+        if part.casefold() == OWN_MAJOR:
+            band["own_major"] = True
+        elif entry and entry["kind"].lower() == "credits":
+            band["credits"] = _credits(entry["names"], line)
+        elif entry:
+            kind = KINDS[entry["kind"].lower()]
+            band[kind] = _names(entry["names"], choices[kind])
+        else:
+            raise Unclear(
+                _(
+                    "“%(part)s” makes no sense here. Write such as “year: Senior”, “level:"
+                    " Graduate”, “major: CSC”, “credits: 90” or “major of the course”.",
+                    part=part,
+                )
+            )
+    return band
+
+
+def _credits(written: str, line: str) -> int:
+    if not (written.isascii() and written.isdigit()) or not 0 < int(written) <= MOST_CREDITS:
+        raise Unclear(_("Credits: enter a whole number such as 90: %(line)s", line=line))
+    return int(written)
+
+
+def _names(written: str, offered: Mapping[str, str]) -> list[str]:
+    """Return the names as student records have them."""
+    known = {name.casefold(): name for name in offered}
+    names = []
+    for each in filter(None, map(str.strip, written.split(","))):
+        if each.casefold() not in known:
+            raise Unclear(
+                _(
+                    "No student has “%(name)s”. Known are: %(names)s.",
+                    name=each,
+                    names=cohort_names.join_names(list(offered), 20),
+                )
+            )
+        names.append(known[each.casefold()])
+    if not names:
+        raise Unclear(_("A name is missing after the colon."))
+    return sorted(set(names), key=names.index)
+
+
+# Changing them
+
+
+def change(
+    term_id: int, seen: Sequence[Band], wanted: Sequence[Band], by: int, reason: str
+) -> None:
+    """Set the bands of a term. Raise BandsChanged, or PeopleWait.
+
+    Raises LedgerUnavailable, as only the ledger knows who waits.
+    """
+    with transaction() as session:
+        term = session.get_one(Term, term_id, with_for_update=True)
+        if term.bands == list(wanted):
+            return
+        if term.bands != list(seen):
+            raise BandsChanged
+        if positions := waiting(term_id):
+            raise PeopleWait(positions)
+        before, term.bands = term.bands, [dict(band) for band in wanted]
+        term.catalog_version += 1
+        add_audit_entry(
+            session,
+            "term.bands",
+            f"term:{term_id}",
+            by=by,
+            before={"bands": write(before)},
+            after={"bands": write(wanted)},
+            reason=reason,
+        )
+    term_catalog.expire(term_id)
+
+
+def waiting(term_id: int) -> int:
+    """Return how many waitlist positions there are in the term."""
+    return sum(each.waiting for each in backend().ledger.seats(term_id).values())

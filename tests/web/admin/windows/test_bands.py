@@ -1,0 +1,168 @@
+"""Bands of waitlists: set by the registrar, published, and what students get by them."""
+
+from html import unescape
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select, update
+
+from portal.catalog import term_catalog
+from portal.catalog.models import Section, Term
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from portal.people import caches
+from portal.people.models import CompletedCourse, Student
+from portal.recorder import receipts
+from portal.recorder.models import WaitlistEntry
+from portal.recorder.promotion import promote
+from portal.recorder.recorder import drain
+from tests import cast as builders
+from tests.cast import Cast
+from tests.web import pages
+from tests.web.api.callers import caller
+from tests.web.pages import held, press, words
+from tests.web.visitors import browser_of
+
+WHY = "Seniors have no other chance."
+
+
+@pytest.fixture
+def section(term: Term, cast: Cast) -> Section:
+    """A section of one seat; Cleo is a senior, Dan has 90 credits."""
+    with transaction() as session:
+        session.execute(update(Student).where(Student.id == cast.cleo.id).values(year="Senior"))
+    many = {"course_code": "CSC-1", "grade": "A", "credits": 90}
+    builders.added(CompletedCourse(student_id=cast.dan.id, **many))
+    caches.apply_changes(None)
+    builders.an_open_window(term)
+    return builders.a_section(builders.a_course(), term, capacity=1)
+
+
+def address(term: Term) -> str:
+    return f"/admin/terms/{term.id}/rules/bands"
+
+
+def set_bands(admin: FlaskClient, term: Term, text: str) -> Any:
+    """Look over the bands, and confirm them."""
+    page = admin.get(address(term), query_string={"bands": text})
+    if page.status_code != 200:
+        return page
+    answer = admin.post(address(term), data={**pages.hidden(page.text), "reason": WHY})
+    term_catalog.forget()
+    return answer
+
+
+def stored(term: Term) -> list[dict[str, Any]]:
+    with transaction() as session:
+        return list(session.scalars(select(Term.bands).where(Term.id == term.id)).one())
+
+
+def test_bands_are_stored_with_a_reason_and_published(
+    admin: FlaskClient, ada: FlaskClient, section: Section, term: Term, cast: Cast
+) -> None:
+    assert set_bands(admin, term, "Year: senior\n\ncredits: 90; year: Freshman").status_code == 303
+    assert stored(term) == [{"years": ["Senior"]}, {"years": ["Freshman"], "credits": 90}]
+    with transaction() as session:
+        entry = session.scalars(select(AuditEntry)).one()
+    assert (entry.action, entry.account_id, entry.reason) == ("term.bands", cast.max.id, WHY)
+    page = words(ada.get(pages.address(section, "").rstrip("/")).text)
+    assert "1. students of class year Senior; 2. students of class year Freshman" in page
+    assert "3. everyone else. Within a band: first come, first served." in page
+    assert "You are in band 3 of 3." in page
+    assert "first served" in words(admin.get(f"/admin/terms/{term.id}/rules").text)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("seniors first", "makes no sense here"),
+        ("year: Seniors", "No student has “Seniors”."),
+        ("year:  ,", "A name is missing"),
+        ("credits: many", "enter a whole number"),
+        ("credits: 0", "enter a whole number"),
+        ("year: Senior\nyear: senior", "comes twice"),
+        ("\n".join(f"credits: {number}" for number in range(1, 10)), "at most 8 bands"),
+    ],
+)
+def test_bands_that_make_no_sense_are_refused(
+    admin: FlaskClient, section: Section, term: Term, text: str, why: str
+) -> None:
+    assert section
+    answer = set_bands(admin, term, text)
+    assert answer.status_code == 422
+    assert why in unescape(words(answer.text))
+    assert stored(term) == []
+
+
+def test_bands_stay_while_students_wait(
+    app: Flask, admin: FlaskClient, section: Section, term: Term
+) -> None:
+    for name in ("ada", "ben"):
+        press(browser_of(app, name), section, "pick")
+    answer = set_bands(admin, term, "year: Senior")
+    assert answer.status_code == 409
+    assert "The bands can change once no one waits." in words(answer.text)
+    press(browser_of(app, "ben"), section, "leave")
+    assert set_bands(admin, term, "year: Senior").status_code == 303
+    assert set_bands(admin, term, "").status_code == 303
+    assert stored(term) == []
+
+
+def test_bands_that_another_admin_changed_are_not_overwritten(
+    admin: FlaskClient, section: Section, term: Term
+) -> None:
+    assert section
+    page = admin.get(address(term), query_string={"bands": "year: Senior"})
+    set_bands(admin, term, "credits: 90")
+    answer = admin.post(address(term), data={**pages.hidden(page.text), "reason": WHY})
+    assert answer.status_code == 409
+    assert stored(term) == [{"credits": 90}]
+
+
+def test_a_seat_goes_to_the_first_band_and_everyone_can_read_why(
+    app: Flask, admin: FlaskClient, section: Section, term: Term, cast: Cast
+) -> None:
+    set_bands(admin, term, "year: Senior\ncredits: 90")
+    ada, ben, cleo, dan = (browser_of(app, name) for name in ("ada", "ben", "cleo", "dan"))
+    press(ada, section, "pick")
+    press(ben, section, "pick")
+    form = words(dan.get(pages.address(section, "pick")).text)
+    assert "You would be number 1 on the waitlist." in form
+    assert "You are in band 2 of 3." in form
+    assert "Your band is fixed when you join." in form
+    press(dan, section, "pick")
+    press(cleo, section, "pick")
+    mine = words(ben.get(f"/terms/{term.id}/mine").text)
+    assert "Position 3 of 3" in mine
+    assert "You are in band 3 of 3. Your position moves back" in mine
+    found = caller(app, "dan").get(f"/students/{cast.dan.id}/waitlist", semester_id=term.id).json
+    (entry,) = found["data"]["waitlist"]
+    assert (entry["band"], entry["waitlist_position"]) == (2, 2)
+    drain(term.id)
+    code = receipts.history(cast.dan.id, term.id).receipts[0].code
+    assert "You joined in band 2." in words(dan.get(f"/receipts/{code}").text)
+    with transaction() as session:
+        rows = select(WaitlistEntry.student_id, WaitlistEntry.band)
+        by_student = dict(session.execute(rows).all())
+    assert by_student == {cast.ben.id: 3, cast.dan.id: 2, cast.cleo.id: 1}
+    roster = words(admin.get(f"/teaching/sections/{section.id}").text)
+    assert roster.index("1. Cleo") < roster.index("2. Dan") < roster.index("3. Ben")
+    press(ada, section, "drop")
+    promote(term.id, "")
+    assert held(term, cast.cleo) == [section.id]
+
+
+def test_majors_of_the_course_come_first(
+    app: Flask, admin: FlaskClient, section: Section, term: Term, cast: Cast
+) -> None:
+    assert section
+    eva = builders.a_student("eva", ("MAT",))
+    other = builders.a_section(builders.a_course("MAT-1"), term, capacity=1)
+    set_bands(admin, term, "major of the course")
+    for name in ("ada", "ben", "eva"):
+        press(browser_of(app, name), other, "pick")
+    press(browser_of(app, "ada"), other, "drop")
+    promote(term.id, "")
+    assert (held(term, eva), held(term, cast.ben)) == ([other.id], [])

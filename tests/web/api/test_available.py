@@ -243,6 +243,7 @@ def test_semesters_are_sorted_latest_first(ada: Caller, term: Any) -> None:
         "add_deadline": None,
         "drop_deadline": None,
         "withdraw_deadline": None,
+        "waitlist_order": "",
     }
 
 

@@ -20,11 +20,13 @@ def start(*arguments: str, env: Mapping[str, str] | None = None) -> Forked:
     return TEMPLATE.fork(arguments, env)
 
 
-def run(*arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def run(
+    *arguments: str, env: Mapping[str, str] | None = None, template: Template = TEMPLATE
+) -> subprocess.CompletedProcess[str]:
     """Run `fairseat` to its end, and return its status and what it wrote."""
     with TemporaryDirectory() as folder:
         files = [Path(folder) / name for name in ("out", "err")]
-        status = TEMPLATE.fork(arguments, env, *files).wait()
+        status = template.fork(arguments, env, *files).wait()
         out, err = (file.read_text() for file in files)
     return subprocess.CompletedProcess(arguments, status, out, err)
 

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from sqlalchemy.sql import func
 
 from portal.core.audit_trail import add_audit_entry
-from portal.core.db import Base, transaction
+from portal.core.db import Base, read_only, transaction
 from portal.core.i18n import _l
 from portal.core.outage import postgresql
 
@@ -135,8 +135,8 @@ def read() -> None:
     """
     global _off  # noqa: PLW0603
     with _reading, suppress(SQLAlchemyError):
-        with transaction() as session:
-            _off = frozenset(session.scalars(select(Flag.name).where(Flag.is_on.is_(False))))
+        with read_only() as connection:
+            _off = frozenset(connection.scalars(select(Flag.name).where(Flag.is_on.is_(False))))
         postgresql.end()
 
 

@@ -23,7 +23,7 @@ from tests.applications.clamd import clamd
 from tests.ports import free_port
 
 TIMEOUT = 90.0
-AUDITED = 30.0
+AUDITED = 120.0  # at the end, the last events of all stories are to be recorded first
 FEW = "record=1-2@50 background=1-2@10"  # each process takes a second of a core to start
 COMMAND = [sys.executable, "-m", "portal.runtime.cli"]
 

@@ -117,7 +117,7 @@ def _admit(term: int, many: int) -> None:
 
 def students(many: int) -> list[int]:
     """Return the ids of the first `many` students, as the ledger knows them."""
-    query = select(Student.id).join(Account).where(Account.username.startswith("bench"))
+    query = select(Student.id).join(Student.account).where(Account.username.startswith("bench"))
     with transaction() as db:
         return list(db.scalars(query.order_by(Student.id).limit(many)))
 
@@ -173,7 +173,7 @@ def _meeting(term: Term, number: int, section: int) -> dict[str, Any]:
 
 def _students(named: str = "bench") -> list[tuple[int, int]]:
     mine = Account.username.startswith(named)
-    query = select(Account.id, Account.session_epoch).join(Student).where(mine)
+    query = select(Account.id, Account.session_epoch).join(Account.student).where(mine)
     with transaction() as db:
         return [(row.id, row.session_epoch) for row in db.execute(query.order_by(Account.id))]
 

@@ -20,7 +20,7 @@ from portal.applications import service
 from portal.applications.kinds import KINDS
 from portal.backend import backend
 from portal.core.db import transaction
-from portal.people.models import Account, Student
+from portal.people.models import Account
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -70,7 +70,7 @@ def _prepare() -> None:
 def _submissions(app: Flask, term: int, students: int) -> list[dict[str, Any]]:
     """Return the requests that send a draft of each student."""
     section = min(backend().ledger.seats(term))
-    mine = select(Account.id).join(Student).where(Account.username.startswith("bench"))
+    mine = select(Account.id).join(Account.student).where(Account.username.startswith("bench"))
     with transaction() as session:
         accounts = session.scalars(mine.order_by(Account.id).limit(students)).all()
     found = []

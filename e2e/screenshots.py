@@ -237,7 +237,9 @@ class Photographer:
 
     def _ada(self) -> int:
         with transaction() as session:
-            return session.scalars(select(Student.id).join(Account).filter_by(username=ADA)).one()
+            return session.scalars(
+                select(Student.id).join(Student.account).filter_by(username=ADA)
+            ).one()
 
     def _receipt(self) -> str:
         [seat, *_] = self.ledger.registrations(self.term.id, self._ada()).enrolled

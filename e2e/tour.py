@@ -224,6 +224,8 @@ STOPS = (
     Stop("max", "/admin/students/{student}?term={open}", "main a:has-text('Add a course')"),
     Stop("max", "/admin/students/{student}/holds/new", "main form [type=submit]", ".errors"),
     Stop("max", "/admin/students/{student}/holds/{hold}/lift"),
+    Stop("max", "/admin/students/{student}/holds/{hold}/take-back"),
+    Stop("max", "/admin/students/{student}/adviser"),
     Stop("max", "/admin/students/{student}/overrides/{permit}/revoke"),
     Stop("max", "/admin/terms/{open}/adjust"),
     Stop("max", ADJUST),

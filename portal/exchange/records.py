@@ -188,6 +188,15 @@ KINDS = {
         Field("college"),
         Field("credit_limit", "NULL"),
         Field("private", "false"),
+        Field(
+            "adviser",
+            read="advisers.username",
+            columns={"adviser_id": "advisers.id"},
+            joins=(
+                "LEFT JOIN accounts AS advisers ON advisers.id = students.adviser_id",
+                "LEFT JOIN accounts AS advisers ON advisers.username = after ->> 'adviser'",
+            ),
+        ),
         children=(
             _subjects("major"),
             _subjects("minor"),

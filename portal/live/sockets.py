@@ -23,6 +23,7 @@ from portal.live.topics import Topic
 from portal.live.updates import PageSignal
 from portal.live.visibility import is_hidden, may_see_roster, selection_ended, visible_sections
 from portal.people import visitors
+from portal.people.advising import advises
 from portal.people.roles import Right
 from portal.waiting_room import room
 
@@ -188,7 +189,9 @@ class SocketSession:
                     set(visible_sections(page.visitor, subscription.term, subscription.held)),
                     panel_version=subscription.panel_version,
                 )
-            if subscription.student and page.visitor.may(Right.SEE_STUDENTS):
+            if subscription.student and (
+                page.visitor.may(Right.SEE_STUDENTS) or advises(page.visitor, subscription.student)
+            ):
                 wanted.add(topics.student(subscription.term, subscription.student))
             if subscription.roster and may_see_roster(page.visitor, subscription.roster):
                 wanted.add(topics.roster(subscription.term, subscription.roster))

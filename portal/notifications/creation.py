@@ -31,6 +31,7 @@ from portal.core.queue import enqueue
 from portal.live.publish import signal_account, signal_student
 from portal.notifications.kinds import HOLD, KINDS, PERMITTED, Kind
 from portal.notifications.models import Notification, NotificationSetting, OutboxEntry
+from portal.people import student_profile
 from portal.people.models import Account, Hold, Permission, Student
 from portal.recorder.models import LoggedEvent
 
@@ -233,6 +234,8 @@ def announce_hold(session: Session, hold: Hold, entry: AuditEntry) -> None:
         "gone": hold.lifted_at is not None,
     }
     student = hold.student_id
+    if hold.adviser_lifts:
+        about["adviser"] = student_profile.read_all(session, [student])[student].adviser
     create(session, terms[0], rows_for(_account_of(student), HOLD, about, entry.id))
 
     def signal(_: Session) -> None:

@@ -216,6 +216,8 @@ def _hold(notification: Notification) -> NotificationText:
     data, step = notification.data, _my_classes(notification)
     if data["gone"]:
         title = _("The hold on your record was lifted: %(kind)s", kind=data["hold"])
+        if "adviser" in data:
+            title = _("You are cleared to register")
         reason = hold_reason(data)
         lifted = _("You can add classes again. Reason of the hold: %(reason)s.", reason=reason)
         return NotificationText(title, (lifted,), step, "go")
@@ -231,6 +233,8 @@ def _hold(notification: Notification) -> NotificationText:
         )
     )
     title = _("There is a hold on your record: %(kind)s", kind=data["hold"])
+    if "adviser" in data:
+        title = _("You are not cleared to register")
     return NotificationText(title, tuple(text), step, "stop")
 
 

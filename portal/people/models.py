@@ -66,7 +66,9 @@ class Account(SoftDelete, Base):
         JSONB, default=dict, server_default=text("'{}'")
     )
 
-    student: Mapped["Student | None"] = relationship(back_populates="account")
+    student: Mapped["Student | None"] = relationship(
+        back_populates="account", foreign_keys="Student.account_id"
+    )
     instructors: Mapped[list[Instructor]] = relationship(order_by=Instructor.id)
 
 
@@ -79,6 +81,8 @@ class Student(SoftDelete, Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), unique=True)
+    # The account that advises the student, while it has the role of an adviser.
+    adviser_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"), index=True)
     number: Mapped[str] = mapped_column(String(32), unique=True)
     department_id: Mapped[int | None] = mapped_column(ForeignKey("departments.id"))
     level: Mapped[str] = mapped_column(String(40), default="Undergraduate")
@@ -91,7 +95,7 @@ class Student(SoftDelete, Base):
     # Instructors see name and number alone: portal/people/privacy.py.
     private: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
 
-    account: Mapped[Account] = relationship(back_populates="student")
+    account: Mapped[Account] = relationship(back_populates="student", foreign_keys=account_id)
     department: Mapped[Department | None] = relationship()
     subjects: Mapped[list["StudentSubject"]] = relationship()
     completed: Mapped[list["CompletedCourse"]] = relationship()
@@ -152,6 +156,10 @@ class Hold(Base):
     lifted_at: Mapped[datetime | None] = mapped_column(Moment)
     starts_at: Mapped[datetime | None] = mapped_column(Moment)  # null = at once
     ends_at: Mapped[datetime | None] = mapped_column(Moment)  # null = once it is lifted
+    # It waits for the clearance of the student's adviser, who may lift it too.
+    adviser_lifts: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    # The adviser who gave it; null if it has not been lifted, or by the registrar's office.
+    cleared_by_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
 
 
 class ApiToken(Base):

@@ -171,7 +171,7 @@ def _revoke_all(session: Session, reason: str, by: int | None, *which: ColumnEle
 def _student(session: Session, name: str) -> Student:
     found = session.scalars(
         select(Student)
-        .join(Account)
+        .join(Student.account)
         .where(or_(Student.number == name, Account.username == name))
         .where(Student.deleted_at.is_(None))
         .order_by((Student.number == name).desc())

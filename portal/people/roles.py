@@ -19,6 +19,7 @@ class Right(StrEnum):
     TEACH = "teach"
     CALL_ADMIN_API = "call_admin_api"
     SCHEDULE = "schedule"
+    ADVISE = "advise"
 
     SEE_TERMS = "see_terms"
     SEE_REPORTS = "see_reports"
@@ -61,6 +62,7 @@ WORDS = {
     Right.APPLY: _l("send applications"),
     Right.TEACH: _l("see the rosters of your classes"),
     Right.CALL_ADMIN_API: _l("call the admin API"),
+    Right.ADVISE: _l("see the records and plans of your advisees, and clear them to register"),
     Right.SCHEDULE: _l("see and change the sections of your departments, with their rosters"),
     Right.SEE_TERMS: _l("see terms, windows and waiting rooms"),
     Right.SEE_REPORTS: _l("see the reports of windows"),
@@ -96,7 +98,12 @@ WORDS = {
     Right.CHANGE_SERVICE_TOKENS: _l("create and revoke service tokens"),
 }
 # Each only about their own.
-OWN = frozenset({Right.REGISTER, Right.APPLY, Right.TEACH, Right.CALL_ADMIN_API, Right.SCHEDULE})
+OWN = frozenset(
+    {
+        *(Right.REGISTER, Right.APPLY, Right.TEACH, Right.CALL_ADMIN_API),
+        *(Right.SCHEDULE, Right.ADVISE),
+    }
+)
 # What SCHEDULE allows for the sections of one's departments.
 DEPARTMENTAL = frozenset({Right.SEE_SECTIONS, Right.CHANGE_SECTIONS, Right.SEE_ROSTERS})
 
@@ -134,6 +141,7 @@ ROLES = {
         ),
         given=True,
     ),
+    "adviser": Role(_l("Adviser"), frozenset({Right.SEE_TERMS, Right.ADVISE}), given=True),
     "scheduler": Role(_l("Department scheduler"), frozenset({Right.SEE_TERMS, Right.SCHEDULE})),
     "applicant": Role(_l("Applicant"), frozenset({Right.APPLY})),
     "service": Role(_l("Program"), frozenset({Right.CALL_ADMIN_API})),

@@ -233,7 +233,9 @@ def _created_before(username: str, wanted: StudentDetails, by: int) -> int | Non
         AuditEntry.subject == func.concat("student:", Student.id, " account:", Account.id),
         AuditEntry.account_id == by,
     )
-    found = select(Student).join(Account).where(Account.username == username, entry.exists())
+    found = (
+        select(Student).join(Student.account).where(Account.username == username, entry.exists())
+    )
     with transaction() as session:
         student = session.scalar(found.where(Student.deleted_at.is_(None)))
         return student.id if student and details(session, student) == wanted else None

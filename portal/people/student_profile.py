@@ -8,7 +8,7 @@ from sys import intern
 from typing import Any
 
 from sqlalchemy import ARRAY, ColumnElement, Integer, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from portal.catalog import grades, requisites
 from portal.catalog.models import Department, Subject
@@ -24,16 +24,22 @@ from portal.people.models import (
     StudentSubject,
 )
 
+ADVISER = aliased(Account)
+
 
 @dataclass(frozen=True)
 class HoldView:
-    """A hold that has not been lifted, with its start and end."""
+    """A hold that has not been lifted, with its start and end.
+
+    `adviser` is who can lift it if it waits for a clearance: blank without one, else None.
+    """
 
     kind: str
     reason: str
     office: str
     since: datetime | None = None
     until: datetime | None = None
+    adviser: str | None = None
 
     @property
     def is_active(self) -> bool:
@@ -48,7 +54,8 @@ class HoldView:
     @property
     def facts(self) -> dict[str, str]:
         """Return the facts that a refusal shows."""
-        return {"kind": self.kind, "reason": self.reason, "office": self.office}
+        facts = {"kind": self.kind, "reason": self.reason, "office": self.office}
+        return facts if self.adviser is None else facts | {"adviser": self.adviser}
 
 
 @dataclass(frozen=True)
@@ -84,6 +91,7 @@ class StudentProfile:
     credit_limit: Decimal | None = None  # None = the term's limit
     permits: tuple[PermissionView, ...] = ()
     lists: frozenset[int] = frozenset()  # ids of lists for windows
+    adviser: str = ""  # name and mail address
 
     @property
     def overrides(self) -> Mapping[int, frozenset[str]]:
@@ -168,6 +176,8 @@ def _query(
             Student.campus,
             Student.college,
             func.coalesce(Department.name, "").label("department"),
+            ADVISER.name.label("adviser_name"),
+            ADVISER.email.label("adviser_email"),
             Student.credit_limit,
             _subjects().label("subjects"),
             _completed().label("completed"),
@@ -182,11 +192,18 @@ def _query(
         )
         .join(Account, Account.id == Student.account_id)
         .outerjoin(Department, Department.id == Student.department_id)
+        .outerjoin(ADVISER, is_adviser(ADVISER) & (ADVISER.id == Student.adviser_id))
         .where(Student.deleted_at.is_(None), which)
         .order_by(Student.id)
         .limit(limit)
     )
     return {row["student"]: _profile(dict(row)) for row in session.execute(query).mappings()}
+
+
+def is_adviser(account: type[Account]) -> ColumnElement[bool]:
+    """Return whether an account has the role of an adviser."""
+    has_role = account.staff_roles.contains(["adviser"])
+    return has_role & account.deleted_at.is_(None) & account.deactivated_at.is_(None)
 
 
 def _of_student(model: Any, aggregate: ColumnElement[Any], *which: ColumnElement[bool]) -> Any:
@@ -213,7 +230,7 @@ def _completed() -> Any:
 
 def _holds() -> Any:
     dates = (func.extract("epoch", each) for each in (Hold.starts_at, Hold.ends_at))
-    hold = func.jsonb_build_array(Hold.kind, Hold.reason, Hold.office, *dates)
+    hold = func.jsonb_build_array(Hold.kind, Hold.reason, Hold.office, *dates, Hold.adviser_lifts)
     return _of_student(Hold, func.jsonb_agg(hold), Hold.lifted_at.is_(None))
 
 
@@ -228,9 +245,16 @@ def _profile(row: dict[str, Any]) -> StudentProfile:
     subjects = row.pop("subjects") or ()
     row["completed"] = _best_grades(row["completed"] or ())
     row["lists"] = frozenset(row["lists"] or ())
+    name, email = row.pop("adviser_name") or "", row.pop("adviser_email")
+    row["adviser"] = adviser = f"{name} ({email})" if email else name
     row["holds"] = tuple(
-        HoldView(kind, reason, office, _moment(since), _moment(until))
-        for kind, reason, office, since, until in row["holds"] or ()
+        HoldView(
+            *(kind, reason, office),
+            since=_moment(since),
+            until=_moment(until),
+            adviser=adviser if waits else None,
+        )
+        for kind, reason, office, since, until, waits in row["holds"] or ()
     )
     row["permits"] = tuple(
         PermissionView(section, frozenset(waives), _moment(until))

@@ -15,7 +15,7 @@ from portal.core.db import transaction
 from portal.core.sorting import Sorting
 from portal.people import student_profile
 from portal.people.models import Account, CompletedCourse, Hold, Permission, Student
-from portal.people.student_profile import StudentProfile, within
+from portal.people.student_profile import ADVISER, StudentProfile, is_adviser, within
 
 PAGE_SIZE = 50
 MAX_WORDS = 6  # of a search; further words are ignored
@@ -37,6 +37,8 @@ class HoldRecord:
     since: datetime | None
     until: datetime | None
     lifted: datetime | None
+    adviser_lifts: bool
+    cleared_by: str | None  # the adviser's name
 
     @property
     def is_active(self) -> bool:
@@ -46,7 +48,17 @@ class HoldRecord:
     @property
     def over(self) -> bool:
         """Return whether it has been lifted or has ended."""
-        return self.lifted is not None or (self.until is not None and not within(None, self.until))
+        return self.lifted is not None or self.ended
+
+    @property
+    def ended(self) -> bool:
+        """Return whether its last day has passed."""
+        return self.until is not None and not within(None, self.until)
+
+    @property
+    def clearance(self) -> bool:
+        """Return whether a clearance lifted it that can be taken back."""
+        return self.adviser_lifts and self.lifted is not None and not self.ended
 
 
 @dataclass(frozen=True)
@@ -87,6 +99,16 @@ class CompletedRecord:
 
 
 @dataclass(frozen=True)
+class Adviser:
+    """The account that is assigned to a student, and whether it still has the role."""
+
+    id: int
+    username: str
+    name: str
+    has_role: bool
+
+
+@dataclass(frozen=True)
 class StudentRecord:
     """A student's record, with the latest entries first."""
 
@@ -94,6 +116,7 @@ class StudentRecord:
     username: str
     email: str
     private: bool  # see portal/people/privacy.py
+    adviser: Adviser | None
     holds: list[HoldRecord]
     permits: list[PermissionRecord]
     completed: list[CompletedRecord]
@@ -122,18 +145,19 @@ SORTS: dict[str, Any] = {
 
 
 def search(
-    session: Session, text: str, page: int, sorting: Sorting
+    session: Session, text: str, page: int, sorting: Sorting, *, adviser: int | None = None
 ) -> tuple[list[StudentSummary], bool]:
     """Return a page of the students who match every word, and whether more follow.
 
-    They are sorted by the column of SORTS that `sorting` names.
+    With `adviser`, only those whom this account advises. They are sorted by the column of SORTS
+    that `sorting` names.
     """
     column = SORTS[sorting.key]
     first = column.desc() if sorting.down else column
     query = (
         select(Student.id, Account.name, Student.number, Account.email, Student.year, Student.level)
         .join(Account, Account.id == Student.account_id)
-        .where(Student.deleted_at.is_(None), *map(_matches, text.split()[:MAX_WORDS]))
+        .where(*_advised_by(adviser), *map(_matches, text.split()[:MAX_WORDS]))
         .order_by(first, Account.name, Student.number)
         .offset((page - 1) * PAGE_SIZE)
         .limit(PAGE_SIZE + 1)
@@ -144,16 +168,20 @@ def search(
 
 def find_name(condition: ColumnElement[bool]) -> Row[int, str, str] | None:
     """Return the id, the name and the number of a student, also of a deleted one."""
-    found = select(Student.id, Account.name, Student.number).join(Account).where(condition)
+    found = select(Student.id, Account.name, Student.number).join(Student.account).where(condition)
     with transaction() as session:
         return session.execute(found).one_or_none()
 
 
-def find_by_number(session: Session, number: str) -> int | None:
-    """Return the id of the student with exactly this number."""
-    return session.scalar(
-        select(Student.id).where(Student.number == number, Student.deleted_at.is_(None))
-    )
+def find_by_number(session: Session, number: str, *, adviser: int | None = None) -> int | None:
+    """Return the id of the student with exactly this number, of an `adviser` if given."""
+    return session.scalar(select(Student.id).where(Student.number == number, *_advised_by(adviser)))
+
+
+def _advised_by(adviser: int | None) -> list[ColumnElement[bool]]:
+    if adviser is None:
+        return [Student.deleted_at.is_(None)]
+    return [Student.deleted_at.is_(None), Student.adviser_id == adviser]
 
 
 def find(session: Session, student_id: int) -> StudentRecord | None:
@@ -166,6 +194,7 @@ def find(session: Session, student_id: int) -> StudentRecord | None:
         username=student.account.username,
         email=student.account.email,
         private=student.private,
+        adviser=_adviser(session, student_id),
         holds=_holds(session, student_id),
         permits=_permissions(session, student_id),
         completed=completed_courses(session, student_id),
@@ -242,6 +271,16 @@ def _matches(word: str) -> ColumnElement[bool]:
     )
 
 
+def _adviser(session: Session, student_id: int) -> Adviser | None:
+    query = (
+        select(ADVISER.id, ADVISER.username, ADVISER.name, is_adviser(ADVISER))
+        .join(Student, Student.adviser_id == ADVISER.id)
+        .where(Student.id == student_id)
+    )
+    row = session.execute(query).one_or_none()
+    return Adviser(*row) if row else None
+
+
 def _holds(session: Session, student_id: int) -> list[HoldRecord]:
     query = (
         select(
@@ -253,11 +292,14 @@ def _holds(session: Session, student_id: int) -> list[HoldRecord]:
             Hold.starts_at,
             Hold.ends_at,
             Hold.lifted_at,
+            Hold.adviser_lifts,
+            Account.name,
         )
+        .outerjoin(Account, Account.id == Hold.cleared_by_id)
         .where(Hold.student_id == student_id)
         .order_by(Hold.lifted_at.desc().nulls_first(), Hold.id.desc())
     )
-    return [HoldRecord(*row) for row in session.execute(query)]
+    return [HoldRecord(*tuple(row)) for row in session.execute(query)]
 
 
 def _permissions(session: Session, student_id: int) -> list[PermissionRecord]:

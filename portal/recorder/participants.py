@@ -145,7 +145,9 @@ def _names(session: Session, events: Sequence[Event]) -> dict[str, str]:
     accounts = {int(each[8:]) for each in actors if re.fullmatch(r"account:\d{1,9}", each)}
     students = {event.payload["student"] for event in events if "student" in event.payload}
     by = select(Account.id, Account.name).where(Account.id.in_(accounts))
-    student_names = select(Student.id, Account.name).join(Account).where(Student.id.in_(students))
+    student_names = (
+        select(Student.id, Account.name).join(Student.account).where(Student.id.in_(students))
+    )
     found = {f"account:{who}": name for who, name in session.execute(by)}
     return found | {f"student:{who}": name for who, name in session.execute(student_names)}
 

@@ -507,7 +507,21 @@ def _hold(facts: Facts, _context: RefusalContext) -> Answer:
 
 
 def hold_text(facts: Facts) -> str:
-    """Return a sentence with the hold, its reason, and the office that lifts it."""
+    """Return a sentence with the hold, its reason, and who lifts it."""
+    if facts.get("adviser"):
+        return _(
+            "You are not cleared to register: %(reason)s. Talk to your adviser, %(adviser)s, who"
+            " can clear you.",
+            reason=hold_reason(facts),
+            adviser=facts["adviser"],
+        )
+    if "adviser" in facts:
+        return _(
+            "You are not cleared to register: %(reason)s. You have no adviser yet. Contact"
+            " %(office)s.",
+            reason=hold_reason(facts),
+            office=facts.get("office") or _("the registrar"),
+        )
     return _(
         "There is a hold on your record: %(reason)s. Contact %(office)s to have it lifted.",
         reason=hold_reason(facts),

@@ -43,6 +43,8 @@ FIELDS = {
     "account": _l("Account"),
     "active": _l("Active"),
     "admin": _l("Registrar’s office"),
+    "adviser": _l("Adviser"),
+    "adviser_lifts": _l("The adviser can lift it"),
     "all": _l("Students"),
     "asked": _l("Students who tried to register"),
     "at_once": _l("Maximum admitted at once"),

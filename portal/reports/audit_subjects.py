@@ -35,7 +35,7 @@ NAMES: dict[str, Select[Any, Any]] = {
     "section": select(Section.id, func.replace(Course.code, "-", " ") + "-" + Section.number).join(
         Course
     ),
-    "student": select(Student.id, IN_FULL).join(Account),
+    "student": select(Student.id, IN_FULL).join(Student.account),
     "subject": select(Subject.id, Subject.code + " " + Subject.name),
     "teacher": select(Instructor.id, Instructor.name),
     "term": select(Term.id, Term.name),

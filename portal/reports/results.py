@@ -118,7 +118,7 @@ def under_filled(rows: list[Row], percent: int) -> list[Row]:
 def waiters(offered: TermCatalog, made: WindowReport) -> list[Row]:
     """Return who still waited at the closing, and why they were skipped if they were."""
     rows = made.result["waiters"]
-    query = select(Student.id, Student.number, Account.name).join(Account)
+    query = select(Student.id, Student.number, Account.name).join(Student.account)
     with transaction() as session:
         found = session.execute(query.where(Student.id.in_({row["student"] for row in rows})))
         people = {student: {"number": number, "name": name} for student, number, name in found}

@@ -393,6 +393,7 @@ class PortalSupervisor(Supervisor):
         if password.exists():
             greet("  Demo accounts: student0001 to student2000, instructor01 and on, admin,")
             greet("  auditor (sees everything), helpdesk (sees a part), scheduler (History),")
+            greet("  adviser (of those who need a talk before they register),")
             greet("  instructor29 (decides for History), vera@fairseat.example (visiting)")
             greet(f"  Their password: {password.read_text()}")
         greet("  Ctrl-C stops everything; the data stays.")

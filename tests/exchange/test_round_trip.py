@@ -199,7 +199,9 @@ def test_an_empty_portal_becomes_the_same(tmp_path: Path) -> None:
     assert kinds(report) == {}
     assert contents(exported(tmp_path)) == before
     with transaction() as session:
-        zoe = select(Student).join(Account).where(Account.username == "zoe", Student.private)
+        zoe = (
+            select(Student).join(Student.account).where(Account.username == "zoe", Student.private)
+        )
         (passed,) = session.scalars(zoe).one().completed
         assert (passed.course_code, passed.grade) == ("CSC-1", "A")
         tree = session.scalars(select(Section.prerequisites).where(Section.crn == "10001")).one()

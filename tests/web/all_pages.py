@@ -224,7 +224,8 @@ def _told(cast: Cast) -> int:
 
 def _held(cast: Cast) -> int:
     """Create a future hold of Ada's."""
-    hold = Hold(student_id=cast.ada.id, kind="Library", reason="A book", starts_at=FAR)
+    why = {"kind": "Library", "reason": "A book", "starts_at": FAR, "adviser_lifts": True}
+    hold = Hold(student_id=cast.ada.id, **why)
     return int(builders.added(hold).id)
 
 

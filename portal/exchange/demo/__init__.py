@@ -39,7 +39,11 @@ DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 OPEN_FOR = timedelta(days=14)
 LOOK_AGAIN = 0.5  # seconds
 # Username, name and role.
-STAFF = (("auditor", "Internal Audit", "auditor"), ("helpdesk", "Help Desk", "help_desk"))
+STAFF = (
+    ("auditor", "Internal Audit", "auditor"),
+    ("helpdesk", "Help Desk", "help_desk"),
+    ("adviser", "Amira Haddad", "adviser"),  # of the students who need a talk with their adviser
+)
 # By kind: reason and office.
 HOLDS = {
     "Bursar": ("A bill of last term is unpaid.", "Bursar's Office"),
@@ -116,7 +120,8 @@ def _complete(session: Session, hashed: str) -> None:
     session.execute(update(Account).values(password_hash=hashed))
     session.add(Account(username="admin", name="Registrar", password_hash=hashed, is_admin=True))
     for username, name, role in STAFF:
-        session.add(Account(username=username, name=name, password_hash=hashed, staff_roles=[role]))
+        known = {"username": username, "name": name, "email": f"{username}@fairseat.example"}
+        session.add(Account(**known, password_hash=hashed, staff_roles=[role]))
     history = select(Department.id).where(Department.code == "HIS")
     session.add(
         Account(
@@ -126,6 +131,7 @@ def _complete(session: Session, hashed: str) -> None:
             schedules_for=[session.scalars(history).one()],
         )
     )
+    adviser = session.scalars(select(Account.id).where(Account.username == "adviser")).one()
     subjects = {each.code: each for each in session.scalars(select(Subject))}
     for row in _rows("courses"):
         if row["metadata.audience"]:
@@ -142,7 +148,11 @@ def _complete(session: Session, hashed: str) -> None:
         if kind := row["metadata.hold"]:
             student = session.scalars(select(Student.id).where(Student.account_id == account)).one()
             reason, office = HOLDS[kind]
-            session.add(Hold(student_id=student, kind=kind, reason=reason, office=office))
+            hold = Hold(student_id=student, kind=kind, reason=reason, office=office)
+            hold.adviser_lifts = kind == "Advising"
+            session.add(hold)
+            if hold.adviser_lifts:
+                session.get_one(Student, student).adviser_id = adviser
     rooms = insert(Room).values(
         [{"name": row["name"], "seats": int(row["seats"])} for row in _rows("rooms")]
     )

@@ -133,8 +133,15 @@ FINDINGS: dict[str, FindingKind] = {
         _l("Change the record in the portal, or use a new ID."),
     ),
     "admin": refused(
-        _l("This account belongs to an admin. Imports don’t change admins."),
+        _l(
+            "This account has a role for staff. Imports don’t change its name or email, and don’t"
+            " remove admins."
+        ),
         _l("Change the account in the portal."),
+    ),
+    "no_adviser": left_out(
+        _l("The named account is not an adviser’s. The student’s adviser stays as it is."),
+        _l("Give the account the role of an adviser on the Staff page, then import again."),
     ),
     "other_student": refused(
         _l("This account belongs to a student with another number."),

@@ -16,6 +16,7 @@ from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester import LONGEST_CODE, LONGEST_CRN
 from portal.exchange.importing.staging import Stage, key_of
 from portal.exchange.importing.tables import Progress, Row, Shape
+from portal.ledger.types import DEADLINES
 
 BASE = "sourcedId status dateLastModified "
 COLUMNS = {
@@ -43,7 +44,8 @@ NEEDED = {
     "roles": ("sourcedId", "userSourcedId", "role"),
     "enrollments": ("sourcedId", "classSourcedId", "userSourcedId", "role"),
 }
-OTHERS = ("propertyName", "value", "role", "orgSourcedIds", METADATA)
+ADVISER = "metadata.adviser"  # the username of a student's adviser, in files made by hand
+OTHERS = ("propertyName", "value", "role", "orgSourcedIds", METADATA, ADVISER)
 # Columns in small letters as the standard spells them, and misspellings in real files.
 SPELLINGS = {
     name.lower(): name for each in (*COLUMNS.values(), *OTHERS) for name in each.split()
@@ -257,11 +259,24 @@ def _read_session(roster: Roster, row: Row) -> None:
         starts, ends = (date.fromisoformat(row[each]) for each in ("startDate", "endDate"))
     except ValueError:
         return row.note("unreadable", "startDate", _k("Write dates as 2026-08-31."))
-    if ends < starts:
-        return row.note("unreadable", "endDate", _k("The date is before the first day."))
+    wrong = _wrong_days(starts, ends, metadata)
+    if wrong:
+        return row.note("unreadable", *wrong)
     roster.terms[row["sourcedId"]] = name
     dates = {"starts": starts.isoformat(), "ends": ends.isoformat()}
     return roster.put("session", "term", name, dates | metadata, row)
+
+
+def _wrong_days(starts: date, ends: date, metadata: dict[str, Any]) -> tuple[str, str] | None:
+    """Return the column whose days are impossible, and why."""
+    if ends < starts:
+        return "endDate", _k("The date is before the first day.")
+    days = [metadata[each] for each in DEADLINES if metadata.get(each)]
+    if days != sorted(days) or (days and days[-1] > ends.isoformat()):
+        return METADATA, _k(
+            "Deadlines must be in the order add, drop, withdraw, and not after the last day."
+        )
+    return None
 
 
 def _read_course(roster: Roster, row: Row) -> None:
@@ -358,6 +373,7 @@ def _read_user(roster: Roster, row: Row) -> None:
         if len(number) > LONGEST_STUDENT_NUMBER or not number.isprintable():
             return row.note("unreadable", "identifier", _k("The number is too long."))
         facts = {"account": username} | metadata.get("student", {})
+        facts |= {"adviser": row[ADVISER]} if row[ADVISER] else {}
         roster.put("student", "student", number, facts, row)
     return None
 

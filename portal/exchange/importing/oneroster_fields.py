@@ -202,6 +202,7 @@ STUDENT = Schema.from_dict(
         "minors": fields.List(_text(16)),
         "credit_limit": _number(20_000, none=True),
         "private": fields.Boolean(),
+        "adviser": _text(64, 1, none=True),
         "completed": fields.List(
             COMPLETED, validate=_must(lambda all_: _is_distinct([code for code, *_ in all_]))
         ),

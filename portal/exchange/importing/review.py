@@ -35,6 +35,7 @@ SORTS = {
 }
 FIELD_NAMES = {
     "account": _l("account"),
+    "adviser": _l("adviser"),
     "campus": _l("campus"),
     "categories": _l("categories"),
     "college": _l("college"),

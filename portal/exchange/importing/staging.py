@@ -192,11 +192,18 @@ REMOVE_UNNAMED = """
         WHERE rows.import_id = :id AND rows.kind = here.kind AND rows.key = here.key
     )
 """
-# Rows that would change the account of an admin, or of the account that imports.
-PROTECTED = """
+# Accounts of admins, and the one that imports.
+OF_ADMINS = """
     (accounts.is_admin OR accounts.id = (SELECT account_id FROM imports WHERE imports.id = :id))
-    AND (rows.removes OR accounts.deleted_at IS NOT NULL
-        OR accounts.name <> rows.fields ->> 'name' OR accounts.email <> rows.fields ->> 'email')
+"""
+# Rows that would remove or restore such an account, or rename one with any role for staff. A new
+# mail address could recover its password.
+PROTECTED = f"""
+    (
+        {OF_ADMINS} AND (rows.removes OR accounts.deleted_at IS NOT NULL)
+        OR ({OF_ADMINS} OR accounts.staff_roles <> '{{}}' OR accounts.schedules_for <> '{{}}')
+        AND (accounts.name <> rows.fields ->> 'name' OR accounts.email <> rows.fields ->> 'email')
+    )
 """
 ADMINS = text(f"""
     DELETE FROM import_rows AS rows USING accounts
@@ -320,6 +327,19 @@ REFUSALS = {
         AND every.import_id = :id AND every.file = rows.file AND every.line = rows.line
         RETURNING every.kind, every.key, every.file, every.line
     """,
+    # The rest of the row is imported.
+    "no_adviser": """
+        UPDATE import_rows AS rows SET fields = fields - 'adviser'
+        WHERE import_id = :id AND kind = 'student' AND fields ->> 'adviser' IS NOT NULL
+        AND NOT EXISTS (
+            SELECT FROM accounts LEFT JOIN students ON adviser_id = accounts.id AND number = key
+            WHERE username = fields ->> 'adviser' AND (
+                accounts.deleted_at IS NULL AND deactivated_at IS NULL
+                AND 'adviser' = ANY(staff_roles)
+                OR number IS NOT NULL
+            )
+        ) RETURNING kind, key, file, line
+    """,
     "other_student": """
         DELETE FROM import_rows AS rows USING (
             SELECT id, first_value(key) OVER (
@@ -361,7 +381,7 @@ def resolve(session: Session, import_id: int, report: Report) -> None:
     session.execute(text("CREATE INDEX ON known_ids (kind, sourced_id)"))
     for statement in (RESOLVE_ENROLLMENTS, RESOLVE_REMOVALS, USE_LINKED, DELETE_IDLE):
         session.execute(statement, this)
-    for reason in ("admin", "other_student", "no_such"):
+    for reason in ("admin", "no_adviser", "other_student", "no_such"):
         _refuse(session, import_id, reason, report)
     session.execute(DELETE_UNRESOLVED, this)
 

@@ -82,7 +82,7 @@ def clashing(
 
 
 def _named() -> Select[int, str, str]:
-    return select(Student.id, Account.name, Student.number).join(Account)
+    return select(Student.id, Account.name, Student.number).join(Student.account)
 
 
 def _clash(meetings: Sequence[MeetingView], other: SectionView) -> str:

@@ -17,7 +17,15 @@ from wtforms import BooleanField, PasswordField, ValidationError
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
-from portal.people import accounts, passwords, privacy, student_records, tokens, visitors
+from portal.people import (
+    accounts,
+    passwords,
+    privacy,
+    student_profile,
+    student_records,
+    tokens,
+    visitors,
+)
 from portal.people.models import Account, Student
 from portal.people.passwords import LONGEST, SHORTEST
 from portal.people.roles import ROLES, WORDS, Right
@@ -72,6 +80,7 @@ def show() -> ResponseReturnValue:
         account=account,
         student=student,
         completed=completed,
+        profile=student_profile.read(who.student_id) if who.student_id else None,
         allowed=[WORDS[right] for right in Right if who.is_staff and who.may(right)],
         roles=[role.label for name, role in ROLES.items() if name in who.roles],
         tokens=len(tokens.live_tokens(who.id)),

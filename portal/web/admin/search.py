@@ -18,6 +18,7 @@ from portal.people import instructors, student_records
 from portal.people.roles import Right
 from portal.registration.next_steps import section_name
 from portal.web.admin.receipts import find_receipt
+from portal.web.admin.students import only_advisees_of
 from portal.web.http.access import requires, visitor
 from portal.web.paging import search_text
 
@@ -45,9 +46,9 @@ class Hits:
 
 
 @bp.get("")
-@requires(Right.SEE_STUDENTS)
+@requires(Right.SEE_STUDENTS, Right.SCHEDULE, Right.ADVISE)
 def index() -> ResponseReturnValue:
-    """Render what matches the search, a few of each kind."""
+    """Render what matches the search, a few of each kind that the visitor may see."""
     wanted = search_text()[:160]
     found: list[Hits] = []
     if wanted:
@@ -61,19 +62,20 @@ def _found(session: Session, wanted: str) -> Iterator[Hits]:
     if may(Right.SEE_RECEIPTS) and (receipt := find_receipt(wanted)):
         address = url_for("admin.receipts.show", code=receipt.code)
         yield Hits(_("Receipt"), [Hit(receipt.code, "", address)])
-    yield _students(session, wanted)
-    if may(Right.SEE_SECTIONS):
+    if may(Right.SEE_STUDENTS, Right.ADVISE):
+        yield _students(session, wanted)
+    if may(Right.SEE_SECTIONS, Right.SCHEDULE):
         yield from _sections()
         yield _courses(session, wanted)
     if may(Right.SEE_INSTRUCTORS):
         yield _instructors(session, wanted)
-    if may(Right.SEE_SECTIONS):
+    if may(Right.SEE_SECTIONS, Right.SCHEDULE):
         yield from _rooms(session, wanted)
 
 
 def _students(session: Session, wanted: str) -> Hits:
     by_name = Sorting.parse(student_records.SORTS, {})
-    found, more = student_records.search(session, wanted, 1, by_name)
+    found, more = student_records.search(session, wanted, 1, by_name, adviser=only_advisees_of())
     hits = [
         Hit(each.name, each.number, url_for("admin.students.show", student_id=each.id))
         for each in found[:SHOWN]
@@ -87,7 +89,11 @@ def _sections() -> Iterator[Hits]:
     query = Query.parse(request.args)
     terms = live_terms() if words(query.text) else []  # signs alone would match every section
     for term in (each for each in terms if each.state != "archived"):
-        found = catalog_of(term.id).search(Query(text=query.text))
+        found = [
+            each
+            for each in catalog_of(term.id).search(Query(text=query.text))
+            if visitor().may_in(Right.SEE_SECTIONS, each.department_id)
+        ]
         hits = [
             Hit(
                 f"{section_name(each)} {each.title or each.course_title}",

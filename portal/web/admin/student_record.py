@@ -1,10 +1,11 @@
 """Changes of a student's record: holds, permissions, completed courses and privacy."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from flask import Blueprint, abort, request
+from flask import Blueprint, abort, make_response, request
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, HiddenField, ValidationError
 
@@ -14,7 +15,7 @@ from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.core.settings import LONGEST_GRADE
-from portal.people import holds, permissions, privacy, student_records
+from portal.people import advising, holds, permissions, privacy, student_records
 from portal.people.holds import NewHold
 from portal.people.roles import Right
 from portal.people.student_records import (
@@ -28,7 +29,7 @@ from portal.recorder.promotion import retry_skipped
 from portal.registration.next_steps import find_section
 from portal.registration.reasons import OBSTACLES, PERMISSIONS
 from portal.web.admin.students import address_of, record_or_404
-from portal.web.confirm import Confirmation, confirm, done
+from portal.web.confirm import Confirmation, NotPossible, confirm, done, seen_number
 from portal.web.forms import (
     ChoicesField,
     DayField,
@@ -39,10 +40,15 @@ from portal.web.forms import (
     TextField,
 )
 from portal.web.http.access import requires, visitor
+from portal.web.http.errors import Words, answer
 
 bp = Blueprint("student_record", __name__, url_prefix="/students/<int:student_id>")
 
 MOST_CREDITS = Decimal("99.99")  # of a completed course
+OFFICE_LIFTS = Words(
+    _l("This hold does not wait for your clearance"),
+    _l("The office that placed it lifts it. Ask the registrar’s office."),
+)
 OVERRIDABLE = {code: OBSTACLES[code] for code in PERMISSIONS}
 
 Row = TypeVar("Row", HoldRecord, PermissionRecord)
@@ -103,6 +109,7 @@ class HoldForm(Form):
     until = DayField(
         _l("Until"), last=True, description=_l("The last day. Leave blank for no end date.")
     )
+    adviser_lifts = BooleanField(_l("It waits for the clearance of the student’s adviser"))
     reason = ReasonField(required=False)
 
     def validate_until(self, field: DayField) -> None:
@@ -119,7 +126,8 @@ def place_hold(student_id: int) -> ResponseReturnValue:
 
     def act(reason: str) -> str:
         hold = NewHold(
-            form.kind.data, form.message.data, form.office.data, form.since.data, form.until.data
+            *(form.kind.data, form.message.data, form.office.data),
+            *(form.since.data, form.until.data, form.adviser_lifts.data),
         )
         new = holds.place(student_id, hold, by=visitor().id, why=reason)
         name = record.profile.name
@@ -127,32 +135,37 @@ def place_hold(student_id: int) -> ResponseReturnValue:
             return _("Hold placed on %(name)s.", name=name)
         return _("%(name)s already has this hold.", name=name)
 
-    meaning = _(
-        "While the hold is active, the student can’t add classes or get a seat from a"
-        " waitlist. The student keeps current seats and waitlist positions, and can"
-        " drop them."
-    )
     return _confirm(
         record,
         act,
         form,
         title=_("Add a hold"),
         button=_("Add hold"),
-        meaning=[meaning],
+        meaning=[_meaning_of_holds()],
         danger=True,
     )
 
 
+def _meaning_of_holds() -> str:
+    return _(
+        "While the hold is active, the student can’t add classes or get a seat from a"
+        " waitlist. The student keeps current seats and waitlist positions, and can"
+        " drop them."
+    )
+
+
 @bp.route("/holds/<int:hold_id>/lift", methods=["GET", "POST"])
-@requires(Right.CHANGE_HOLDS)
+@requires(Right.CHANGE_HOLDS, Right.ADVISE)
 def lift_hold(student_id: int, hold_id: int) -> ResponseReturnValue:
     """Lift a hold, and offer freed seats again to waitlists that skipped the student."""
     record = record_or_404(student_id)
     hold = _one(record.holds, hold_id)
+    _demand_clearance(hold)
     when = local_clock().short(hold.lifted) if hold.lifted else ""
 
     def act(reason: str) -> str:
-        lifted = holds.lift(student_id, hold_id, by=visitor().id, why=reason)
+        with _as_adviser() as which:
+            lifted = holds.lift(student_id, hold_id, by=visitor().id, why=reason, **which)
         retry_skipped(student_id)
         return _("Hold lifted.") if lifted else _("This hold was already lifted.")
 
@@ -160,19 +173,67 @@ def lift_hold(student_id: int, hold_id: int) -> ResponseReturnValue:
         "The student can register again at once. Waitlists that skipped the student"
         " are checked again."
     )
+    waits = hold.adviser_lifts
     return _confirm(
         record,
         act,
-        title=_("Lift the hold"),
-        button=_("Lift hold"),
+        title=_("Clear the student to register") if waits else _("Lift the hold"),
+        button=_("Give clearance") if waits else _("Lift hold"),
         meaning=[meaning],
-        facts=[
-            (_("Hold"), f"{hold.kind}: {hold.reason}"),
-            *([(_("Who can lift it"), hold.office)] if hold.office else []),
-            (_("Added on"), local_clock().short(hold.placed)),
-        ],
+        facts=_about(hold),
         refusal=_("It was lifted on %(when)s.", when=when) if when else "",
     )
+
+
+@bp.route("/holds/<int:hold_id>/take-back", methods=["GET", "POST"])
+@requires(Right.CHANGE_HOLDS, Right.ADVISE)
+def take_back(student_id: int, hold_id: int) -> ResponseReturnValue:
+    """Take back a clearance: the hold is in force again."""
+    record = record_or_404(student_id)
+    hold = _one(record.holds, hold_id)
+    _demand_clearance(hold)
+    if not hold.adviser_lifts:
+        abort(404)
+
+    def act(reason: str) -> str:
+        with _as_adviser() as which:
+            taken = holds.take_back(student_id, hold_id, by=visitor().id, why=reason, **which)
+        return _("Clearance taken back.") if taken else _("The student is not cleared.")
+
+    return _confirm(
+        record,
+        act,
+        title=_("Take back the clearance"),
+        button=_("Take back clearance"),
+        meaning=[_meaning_of_holds()],
+        facts=_about(hold),
+        danger=True,
+        refusal="" if hold.lifted else _("The student is not cleared."),
+    )
+
+
+def _about(hold: HoldRecord) -> list[tuple[str, str]]:
+    return [
+        (_("Hold"), f"{hold.kind}: {hold.reason}"),
+        *([(_("Who can lift it"), hold.office)] if hold.office else []),
+        (_("Added on"), local_clock().short(hold.placed)),
+    ]
+
+
+def _demand_clearance(hold: HoldRecord) -> None:
+    """Refuse an adviser another hold than one that waits for a clearance."""
+    if not visitor().may(Right.CHANGE_HOLDS) and not hold.adviser_lifts:
+        abort(make_response(answer(403, OFFICE_LIFTS)))
+
+
+@contextmanager
+def _as_adviser() -> Iterator[dict[str, bool]]:
+    """Give the argument for a change of a hold; say why if an adviser may not make it."""
+    try:
+        yield {"as_adviser": not visitor().may(Right.CHANGE_HOLDS)}
+    except holds.NoSuchHold:
+        text = _("You no longer advise this student, or the registrar’s office lifted the hold.")
+        raise NotPossible(text) from None
 
 
 # Permissions
@@ -365,6 +426,56 @@ def _completed(record: StudentRecord, code: str) -> CompletedRecord | None:
 def _mark(course: CompletedRecord | None) -> str:
     """Return a course's record as the form sends it back."""
     return f"{course.term_name}|{course.grade}|{course.credits}" if course else ""
+
+
+# The adviser
+
+
+class AdviserForm(Form):
+    """The adviser of a student."""
+
+    account = TextField(
+        _l("Username of the adviser"),
+        longest=64,
+        required=False,
+        description=_l("An account with the role of an adviser. Leave blank for no adviser."),
+        render_kw={"spellcheck": "false", "autocapitalize": "none"},
+    )
+    reason = ReasonField()
+
+
+@bp.route("/adviser", methods=["GET", "POST"])
+@requires(Right.CHANGE_STUDENTS)
+def set_adviser(student_id: int) -> ResponseReturnValue:
+    """Give a student an adviser, another one, or none."""
+    record = record_or_404(student_id)
+    now = record.adviser
+    form = AdviserForm(data={"account": now.username if now else ""})
+
+    def act(reason: str) -> str | None:
+        seen, username = seen_number("adviser"), form.account.data or ""
+        try:
+            advising.assign(student_id, seen, username, by=visitor().id, why=reason)
+        except advising.NotAnAdviser:
+            text = _("%(name)s is not an adviser. Give the account this role first.", name=username)
+            form.refuse(text, "account")
+            return None
+        return _("Adviser of %(name)s saved.", name=record.profile.name)
+
+    meaning = _(
+        "The adviser sees the record, the classes and the plan of the student, and gives the"
+        " clearance that holds wait for. The student reads who it is on every page with such a"
+        " hold, and on My account."
+    )
+    return _confirm(
+        record,
+        act,
+        form,
+        title=_("Adviser of %(name)s", name=record.profile.name),
+        button=_("Save adviser"),
+        meaning=[meaning],
+        seen={"adviser": now.id if now else 0},
+    )
 
 
 # Privacy

@@ -7,10 +7,10 @@ from flask.typing import ResponseReturnValue
 
 from portal.backend import backend
 from portal.catalog import cohort_names
-from portal.catalog.term_catalog import catalog_of, live_terms
+from portal.catalog.term_catalog import catalog_of, live_terms, published_terms
 from portal.core.db import transaction
 from portal.core.sorting import Sorting
-from portal.people import student_records
+from portal.people import advising, student_records
 from portal.people.roles import Right
 from portal.people.student_profile import StudentProfile
 from portal.people.student_records import StudentRecord
@@ -20,9 +20,10 @@ from portal.recorder.receipts import history
 from portal.registration import limits
 from portal.registration.credits import amount, hundredths
 from portal.registration.next_steps import RefusalContext
+from portal.registration.plan_store import plan_of
 from portal.registration.reasons import OBSTACLES
 from portal.reports.effects.adjustments import conflicts
-from portal.web.http.access import requires
+from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 from portal.web.paging import page_number, search_text
 from portal.windows.cohorts import open_to
@@ -32,14 +33,14 @@ bp = Blueprint("students", __name__, url_prefix="/students")
 
 
 @bp.get("")
-@requires(Right.SEE_STUDENTS)
+@requires(Right.SEE_STUDENTS, Right.ADVISE)
 def index() -> ResponseReturnValue:
     """Render the students that match a search; go directly to an exact student number."""
     text, page = search_text(), page_number()
-    sorting = Sorting.parse(student_records.SORTS, request.args)
+    sorting, adviser = Sorting.parse(student_records.SORTS, request.args), only_advisees_of()
     with transaction() as session:
-        exact = student_records.find_by_number(session, text) if text else None
-        found, more = student_records.search(session, text, page, sorting)
+        exact = student_records.find_by_number(session, text, adviser=adviser) if text else None
+        found, more = student_records.search(session, text, page, sorting, adviser=adviser)
     if exact:
         return go(address_of(exact))
     return render_template(
@@ -48,10 +49,11 @@ def index() -> ResponseReturnValue:
 
 
 @bp.get("/<int:student_id>")
-@requires(Right.SEE_STUDENTS)
+@requires(Right.SEE_STUDENTS, Right.ADVISE)
 def show(student_id: int) -> ResponseReturnValue:
     """Render one student: a term's selections, holds, permissions, courses, latest receipts."""
-    record, terms = record_or_404(student_id), live_terms()
+    record = record_or_404(student_id)
+    terms = live_terms() if visitor().may(Right.SEE_SECTIONS) else published_terms()
     wanted = request.args.get("term", type=int)
     term = next((each for each in terms if each.id == wanted), terms[0] if terms else None)
     return render_template(
@@ -66,8 +68,15 @@ def show(student_id: int) -> ResponseReturnValue:
     )
 
 
+def only_advisees_of() -> int | None:
+    """Return the visitor's account if they see their advisees alone, else None."""
+    return None if visitor().may(Right.SEE_STUDENTS) else visitor().id
+
+
 def record_or_404(student_id: int) -> StudentRecord:
-    """Return the student's record, or 404."""
+    """Return the student's record, or 404; an adviser sees advisees alone."""
+    if not visitor().may(Right.SEE_STUDENTS) and not advising.advises(visitor(), student_id):
+        abort(404)
     with transaction() as session:
         return student_records.find(session, student_id) or abort(404)
 
@@ -93,6 +102,7 @@ def _selections(who: StudentProfile, term: int) -> dict[str, Any]:
             read_with_fallback.drops(term, who.student), term, now
         ),
         "clashes": conflicts(offered, registrations),
+        "plan": plan_of(term, who.student),
         "windows": [
             (each, phase([each], now), cohort_names.describe(each.cohort))
             for each in windows

@@ -10,6 +10,7 @@ from marshmallow import Schema, fields
 from portal.catalog.term_catalog import TermCatalog, live_terms, published_terms
 from portal.ledger import types as ledger_types
 from portal.ledger.types import HeldSeat, WaitlistPosition
+from portal.people.advising import advises
 from portal.people.roles import ROLES, Right
 from portal.people.service_tokens import SCOPES as SERVICE_SCOPES
 from portal.people.student_profile import profile
@@ -171,11 +172,11 @@ def waitlist(query: dict[str, Any], student_id: int) -> dict[str, Any]:
 def _visible_records(student: int, term: int | None) -> list[StudentRecord]:
     """Return a student's records of one term or all: the visitor's own, or those they may see.
 
-    Instructors see records of their sections; the right to see students opens all. Everyone else
-    gets a 404, which does not reveal whether the student exists.
+    Instructors see records of their sections, advisers those of advisees; the right to see students
+    opens all. Everyone else gets a 404, which does not reveal whether the student exists.
     """
     who = visitor()
-    sees_all = who.may(Right.SEE_STUDENTS)
+    sees_all = who.may(Right.SEE_STUDENTS) or advises(who, student)
     offered = live_terms() if who.may(Right.SEE_SECTIONS) else published_terms()
     terms = [term] if term else [each.id for each in offered]
     found = [

@@ -42,6 +42,7 @@ class SectionAct(NamedTuple):
     state: str
     opening: str
     reserved: bool  # the student may use reserved seats
+    late: bool  # the last day to add has passed
     why: str = ""  # the reason code of a conflict
     other: int = 0  # the held section of the conflict
     consent: bool = False  # the student needs the instructor's consent first
@@ -51,14 +52,16 @@ def section_act(student_term: StudentTerm, section: int) -> SectionAct:
     """Return what the student can do about a section."""
     card, state = student_term.catalog.section(section), student_term.state(section)
     reserved = card is not None and bool(reserves_for(student_term, card))
-    if card and not state and rules.needs_consent(student_term.profile, card):
-        return SectionAct(state, student_term.opening, reserved, consent=True)
-    conflicts = student_term.in_the_way(card) if card and not state else []
+    late = bool(student_term.late_to_add)
+    shown = SectionAct(state, student_term.opening, reserved, late)
+    if late or state or not card:
+        return shown
+    if rules.needs_consent(student_term.profile, card):
+        return shown._replace(consent=True)
+    conflicts = student_term.in_the_way(card)
     if not conflicts:
-        return SectionAct(state, student_term.opening, reserved)
-    return SectionAct(
-        state, student_term.opening, reserved, conflicts[0].code, conflicts[0].facts["section"]
-    )
+        return shown
+    return shown._replace(why=conflicts[0].code, other=conflicts[0].facts["section"])
 
 
 def act(student_term: StudentTerm, section: int) -> Markup:
@@ -210,7 +213,7 @@ def _act(  # noqa: PLR0913, PLR0917 - what the fragment shows
     _language: Locale,
 ) -> Markup:
     facts = {"term": term, "section": section, "name": name, "other": other, "when": when}
-    facts |= {"state": shown.state, "opening": shown.opening, "why": shown.why}
+    facts |= {"state": shown.state, "opening": shown.opening, "why": shown.why, "late": shown.late}
     facts["consent"] = shown.consent
     return render_fragment("fragments/act.html", mine=shown.reserved, **facts)
 
@@ -287,7 +290,7 @@ def _hold(hold: HoldView) -> str:
     if hold.is_active:
         return reasons.hold_text(hold.facts)
     facts = {"when": _when(hold.since), "reason": reasons.hold_reason(hold.facts)}
-    office = hold.office or _("the registrar")
+    office = hold.adviser or hold.office or _("the registrar")
     return _(
         "A hold on your record starts %(when)s: %(reason)s. Contact %(office)s.",
         office=office,

@@ -95,10 +95,14 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/instructors/<int:instructor_id>/unlink": (
         "tests/web/admin/students/test_instructors.py"
     ),
+    "POST /admin/students/<int:student_id>/adviser": "tests/web/admin/test_adviser.py",
     "POST /admin/students/<int:student_id>/completed": "tests/web/admin/students/test_completed.py",
     "POST /admin/students/<int:student_id>/holds/new": "tests/web/admin/students/test_holds.py",
     "POST /admin/students/<int:student_id>/holds/<int:hold_id>/lift": (
         "tests/web/admin/students/test_holds.py"
+    ),
+    "POST /admin/students/<int:student_id>/holds/<int:hold_id>/take-back": (
+        "tests/web/admin/test_adviser.py"
     ),
     "POST /admin/students/<int:student_id>/overrides/new": (
         "tests/web/admin/students/test_permissions.py"

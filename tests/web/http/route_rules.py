@@ -6,10 +6,14 @@ Ada's: her receipt, her notification, a section that she is in and that Iris tea
 
 from typing import NamedTuple
 
+from sqlalchemy import select
+
 from portal.catalog.deletion import KINDS as CATALOG_KINDS
 from portal.catalog.terms import STATE_CHANGES
+from portal.core.db import transaction
 from portal.core.flags import NAMES
 from portal.core.queue import QUEUES
+from portal.people.models import Account, Student
 from portal.people.roles import ROLES, STAFF_ROLES, Right
 from tests.cast import a_department, an_account
 
@@ -23,18 +27,24 @@ PEOPLE = {
     "audrey": "auditor",
     "helen": "help_desk",
     "sam": "scheduler",
+    "vic": "adviser",
 }
 
 
 def a_staff() -> list[str]:
     """Create an account for each role that admins give; return their usernames.
 
-    The scheduler is of the department that all courses of the tests belong to.
+    The scheduler is of the department that all courses of the tests belong to. The adviser is
+    Ada's.
     """
     given = {name: role for name, role in PEOPLE.items() if role in STAFF_ROLES}
     for name, role in given.items():
         an_account(name, staff_roles=[role])
     an_account("sam", schedules_for=[a_department().id])
+    with transaction() as session:
+        vic = session.scalars(select(Account.id).where(Account.username == "vic")).one()
+        ada = select(Student).join(Student.account).where(Account.username == "ada")
+        session.scalars(ada).one().adviser_id = vic
     return [*given, "sam"]
 
 
@@ -102,9 +112,8 @@ STUDENT = Rule("login in in no no no")
 OWN = Rule("login in own no no no")
 MEMBER = Rule("login in own own own own")
 HERS = Rule("login in none none none none")
-RECORDS = Rule(
-    "login in none in none", rights=(Right.SEE_STUDENTS,), missing="none"
-)  # her instructor sees what is of their own classes
+# Her instructor sees what is of their own classes.
+RECORDS = Rule("login in none in none", rights=(Right.SEE_STUDENTS, Right.ADVISE), missing="none")
 TEACHES = Rule("login no no in no", rights=(Right.SEE_ROSTERS, Right.SCHEDULE))
 ASKS = Rule("login no no in no no")  # of their own classes
 # What waits for the registrar; tests/applications/test_department_deciders.py has the others.
@@ -340,7 +349,7 @@ RULES = {
     ),
     "GET /admin/terms/<int:term_id>/adjust": needs(Right.ADJUST),
     "POST /admin/terms/<int:term_id>/adjust": needs(Right.ADJUST),
-    "GET /admin/search": needs(Right.SEE_STUDENTS),
+    "GET /admin/search": needs(Right.SEE_STUDENTS, Right.SCHEDULE, Right.ADVISE),
     "GET /admin/terms/<int:term_id>/sections/several": needs(*SECTION_CHANGES),
     "POST /admin/terms/<int:term_id>/sections/several": needs(*SECTION_CHANGES),
     "GET /admin/terms/<int:term_id>/rooms": needs(*SECTIONS),
@@ -349,8 +358,10 @@ RULES = {
     "POST /admin/terms/<int:term_id>/rooms/<int:room_id>/seats": needs(Right.CHANGE_SECTIONS),
     "GET /admin/terms/<int:term_id>/underfilled": needs(*SECTIONS),
     "POST /admin/terms/<int:term_id>/underfilled": needs(*SECTION_CHANGES),
-    "GET /admin/students": needs(Right.SEE_STUDENTS),
-    "GET /admin/students/<int:student_id>": needs(Right.SEE_STUDENTS),
+    "GET /admin/students": needs(Right.SEE_STUDENTS, Right.ADVISE),
+    "GET /admin/students/<int:student_id>": needs(Right.SEE_STUDENTS, Right.ADVISE),
+    "GET /admin/students/<int:student_id>/adviser": needs(Right.CHANGE_STUDENTS),
+    "POST /admin/students/<int:student_id>/adviser": needs(Right.CHANGE_STUDENTS),
     "GET /admin/students/new": needs(Right.CHANGE_STUDENTS),
     "POST /admin/students/new": needs(Right.CHANGE_STUDENTS),
     "GET /admin/students/<int:student_id>/edit": needs(Right.CHANGE_STUDENTS),
@@ -359,8 +370,18 @@ RULES = {
     "POST /admin/students/<int:student_id>/completed": needs(Right.CHANGE_STUDENTS),
     "GET /admin/students/<int:student_id>/holds/new": needs(Right.CHANGE_HOLDS),
     "POST /admin/students/<int:student_id>/holds/new": needs(Right.CHANGE_HOLDS),
-    "GET /admin/students/<int:student_id>/holds/<int:hold_id>/lift": needs(Right.CHANGE_HOLDS),
-    "POST /admin/students/<int:student_id>/holds/<int:hold_id>/lift": needs(Right.CHANGE_HOLDS),
+    "GET /admin/students/<int:student_id>/holds/<int:hold_id>/lift": needs(
+        Right.CHANGE_HOLDS, Right.ADVISE
+    ),
+    "POST /admin/students/<int:student_id>/holds/<int:hold_id>/lift": needs(
+        Right.CHANGE_HOLDS, Right.ADVISE
+    ),
+    "GET /admin/students/<int:student_id>/holds/<int:hold_id>/take-back": needs(
+        Right.CHANGE_HOLDS, Right.ADVISE
+    ),
+    "POST /admin/students/<int:student_id>/holds/<int:hold_id>/take-back": needs(
+        Right.CHANGE_HOLDS, Right.ADVISE
+    ),
     "GET /admin/students/<int:student_id>/overrides/new": needs(Right.GRANT_PERMISSIONS),
     "POST /admin/students/<int:student_id>/overrides/new": needs(Right.GRANT_PERMISSIONS),
     "GET /admin/students/<int:student_id>/overrides/<int:override_id>/revoke": needs(

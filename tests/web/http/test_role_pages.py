@@ -1,5 +1,6 @@
 """Each role sees the pages of its rights, and on them nothing that its rights do not open."""
 
+import re
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
@@ -8,12 +9,17 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.exceptions import HTTPException
 
+from portal.catalog.models import Term
 from portal.people import visitors
 from portal.people.models import Account
 from portal.people.roles import OWN, ROLES, SEES, WORDS, Right
 from portal.people.visitors import Visitor
+from portal.recorder.recorder import drain
 from portal.web.http.access import opens, rule_of
+from tests import cast as builders
 from tests.cast import Cast
+from tests.web.admin.sections.forms import change
+from tests.web.admin.students.forms import look, press
 from tests.web.all_pages import a_story, pages
 from tests.web.http.all_routes import routes
 from tests.web.http.route_rules import PEOPLE, a_staff
@@ -85,7 +91,7 @@ def test_pages_offer_only_what_the_rights_of_the_reader_open(
             opened += 1
             wrong |= {
                 f"{username}: {address} offers {method} {target}"
-                for method, target in _offers(address, answer.text)
+                for method, target in offers(address, answer.text)
                 if not _may(app, who, method, target)
             }
         assert opened > 10
@@ -119,15 +125,54 @@ def test_tabs_lead_where_the_rights_lead(
 ) -> None:
     assert cast, staff
     client = browser_of(app, username)
-    shown = _offers("/", client.get("/account").text)
+    shown = offers("/", client.get("/account").text)
     for method, target in shown:
         if method == "GET" and target.startswith("/admin"):
             assert client.get(target, follow_redirects=True).status_code == 200, target
     leads = {target for _, target in shown}
     role = ROLES[PEOPLE[username]].rights
     assert ("/admin/audit" in leads) == (Right.SEE_AUDIT_TRAIL in role)
-    assert ("/admin/students" in leads) == (Right.SEE_STUDENTS in role)
+    assert ("/admin/students" in leads) == bool({Right.SEE_STUDENTS, Right.ADVISE} & role)
     assert ("/teaching" in leads) == (Right.TEACH in role)
+
+
+def test_help_desk_reads_no_reasons_about_students(
+    app: Flask, cast: Cast, staff: list[str], term: Term
+) -> None:
+    """They may name an illness; neither does a scheduler, of students."""
+    section = builders.a_section(builders.a_course("CSC-1100"), term)
+    builders.an_open_window(term)
+    boss = browser_of(app, "max")
+    press(boss, look(boss, cast.ada, section), reason="She was ill.")
+    change(boss, section, capacity=7, reason="The teacher is ill.")
+    drain(term.id)
+    here = f"/admin/terms/{term.id}/sections/{section.id}"
+    said = {
+        username: [
+            reason
+            for place, reason in (
+                (f"{here}/results?show=history", "She was ill."),
+                (here, "The teacher is ill."),
+            )
+            if reason in words(browser_of(app, username).get(place).text)
+        ]
+        for username in ("max", "audrey", "helen", "sam")
+    }
+    everything = ["She was ill.", "The teacher is ill."]
+    assert staff
+    assert said == {
+        "max": everything,
+        "audrey": everything,
+        "helen": [],
+        "sam": ["The teacher is ill."],
+    }
+
+
+def test_auditor_reads_how_long_documents_are_kept(app: Flask, staff: list[str]) -> None:
+    assert staff
+    shown = words(browser_of(app, "audrey").get("/admin/applications").text)
+    assert "How long documents are kept" in shown
+    assert re.search(r"Late add \d+ days", shown)
 
 
 def test_staff_start_at_the_windows(app: Flask, staff: list[str]) -> None:
@@ -148,7 +193,7 @@ def _panels(client: FlaskClient) -> str:
     return client.get("/live/fragments?operations=1").text
 
 
-def _offers(here: str, html: str) -> set[Offer]:
+def offers(here: str, html: str) -> set[Offer]:
     parser = Offers(here)
     parser.feed(html)
     return parser.found

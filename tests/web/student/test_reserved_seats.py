@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 
 from portal.catalog.models import Pool, Reserve, Section, Term
 from portal.core.db import transaction
-from portal.people.models import Account, Student
+from portal.people.models import Student
 from portal.recorder.recorder import drain
 from portal.registration import plan_store
 from portal.registration.plans import add
@@ -64,7 +64,9 @@ def test_plan_shows_the_cohort_of_reserved_seats(
     senior: FlaskClient, ada: FlaskClient, section: Section, term: Term, cast: Cast
 ) -> None:
     with transaction() as session:
-        sena = session.scalars(select(Student.id).join(Account).filter_by(username="sena")).one()
+        sena = session.scalars(
+            select(Student.id).join(Student.account).filter_by(username="sena")
+        ).one()
     for student in (cast.ada.id, sena):
         plan_store.change(
             term.id, student, 0, lambda plan: add(plan, (SectionRequest(section.id),))

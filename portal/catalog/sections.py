@@ -56,7 +56,7 @@ class NotPossible(Exception):  # noqa: N818
     """The section's state forbids it, by `code`.
 
     Codes: its status; deleted, not_deleted, held, unknown, crn_taken, course_deleted, pooled,
-    pool_name_taken.
+    pool_name_taken, room_unknown.
     """
 
     def __init__(self, code: str, section_id: int = 0) -> None:
@@ -225,9 +225,19 @@ def initial_details(session: Session, term_id: int, course: Course) -> tuple[Sec
 
 
 def create_section(  # noqa: PLR0913, PLR0917 - what a section needs to begin
-    term_id: int, course_id: int, crn: str, details: SectionDetails, by: int, reason: str = ""
+    term_id: int,
+    course_id: int,
+    crn: str,
+    details: SectionDetails,
+    by: int,
+    reason: str = "",
+    *,
+    new_rooms: bool = True,
 ) -> int:
-    """Store a new draft, which students do not see; return its id. Raise `NotPossible`."""
+    """Store a new draft, which students do not see; return its id. Raise `NotPossible`.
+
+    Without `new_rooms` it meets in rooms that are in the catalog.
+    """
     try:
         with transaction() as session:
             raise_catalog_version(session, term_id)
@@ -237,6 +247,8 @@ def create_section(  # noqa: PLR0913, PLR0917 - what a section needs to begin
                 raise NotPossible("course_deleted")
             section = Section(term_id=term_id, course_id=course_id, crn=crn, prior_enrolled=0)
             _write_columns(section, details)
+            if not new_rooms:
+                _check_rooms(session, details, SectionDetails())
             session.add(section)
             session.flush()
             _restore_rooms(session, details, by, reason)
@@ -247,30 +259,45 @@ def create_section(  # noqa: PLR0913, PLR0917 - what a section needs to begin
         raise NotPossible("crn_taken") from error
 
 
-def edit_section(seen: SeenSection, details: SectionDetails, by: int, reason: str = "") -> None:
+def edit_section(
+    seen: SeenSection, details: SectionDetails, by: int, reason: str = "", *, new_rooms: bool = True
+) -> None:
     """Give the section other details. Raise `Stale` or `NotPossible`."""
-    edit_sections([(seen, details)], by, reason)
+    edit_sections([(seen, details)], by, reason, new_rooms=new_rooms)
 
 
 def edit_sections(
-    several: Sequence[tuple[SeenSection, SectionDetails]], by: int, reason: str = ""
+    several: Sequence[tuple[SeenSection, SectionDetails]],
+    by: int,
+    reason: str = "",
+    *,
+    new_rooms: bool = True,
 ) -> None:
     """Give sections of a term other details, all of them or none.
 
-    Raise `Stale` or `NotPossible` with the id of the section for which it is not possible.
+    Without `new_rooms` none may begin to meet in a room that is not in the catalog. Raise `Stale`
+    or `NotPossible` with the id of the section for which it is not possible.
     """
     with transaction() as session:
         for seen, details in several:
-            edit_within(session, seen, details, by, reason)
+            edit_within(session, seen, details, by, reason, new_rooms=new_rooms)
 
 
-def edit_within(
-    session: Session, seen: SeenSection, details: SectionDetails, by: int, reason: str
+def edit_within(  # noqa: PLR0913  what an edit needs
+    session: Session,
+    seen: SeenSection,
+    details: SectionDetails,
+    by: int,
+    reason: str,
+    *,
+    new_rooms: bool = True,
 ) -> None:
     """Give the section other details in a transaction. Raise `Stale` or `NotPossible`."""
     with _change(session, "edit", seen, by, reason) as (section, before):
         if before.obstacle:
             raise NotPossible(before.obstacle, section.id)
+        if not new_rooms:
+            _check_rooms(session, details, before.details, section.id)
         _restore_rooms(session, details, by, reason)
         _write_columns(section, details)
         _write_lists(session, section.id, details, before.details)
@@ -564,6 +591,23 @@ def _write_reserves(
 def _rooms(details: SectionDetails) -> list[str]:
     """Return the names of the rooms in which a section meets."""
     return sorted({each.room for each in details.meetings if each.room})
+
+
+def unknown_rooms(
+    session: Session, details: SectionDetails, before: SectionDetails | None = None
+) -> list[str]:
+    """Return the rooms of a section that are not in the catalog, without those it has already."""
+    new = set(_rooms(details)) - set(_rooms(before) if before else ())
+    known = select(Room.name).where(Room.name.in_(new), Room.deleted_at.is_(None))
+    return sorted(new.difference(session.scalars(known)))
+
+
+def _check_rooms(
+    session: Session, details: SectionDetails, before: SectionDetails, section_id: int = 0
+) -> None:
+    """Raise `NotPossible` if a room is new; the term's lock keeps deletions of others away."""
+    if unknown_rooms(session, details, before):
+        raise NotPossible("room_unknown", section_id)
 
 
 def _restore_rooms(session: Session, details: SectionDetails, by: int, reason: str) -> None:

@@ -60,7 +60,7 @@ def ensure_account(wanted: NewAccount) -> bool:
             account.instructors.append(_instructor(session, wanted.teaches, wanted.department))
         account.is_admin = bool(account.is_admin) or wanted.admin
         has = {*(account.staff_roles or ()), *wanted.roles}
-        account.staff_roles = [role for role in STAFF_ROLES if role in has]
+        account.staff_roles = sorted(has, key=_rank)
         scheduled = _departments(session, wanted.schedules)
         account.schedules_for = sorted({*(account.schedules_for or ()), *scheduled})
         session.flush()
@@ -73,6 +73,11 @@ def ensure_account(wanted: NewAccount) -> bool:
             reason="command line",
         )
     return before is None
+
+
+def _rank(role: str) -> int:
+    """Return the place of a role; roles of a newer version of the portal come last."""
+    return STAFF_ROLES.index(role) if role in STAFF_ROLES else len(STAFF_ROLES)
 
 
 def sign_up(address: str, name: str, password: str) -> int:

@@ -84,7 +84,9 @@ def change_roles(account_id: int, seen: Grant, wanted: Grant, *, by: int | None,
             raise ChangedMeanwhile
         if before == wanted:
             return
-        account.staff_roles = _in_order(wanted.roles)
+        # A newer version of the portal may have given a role that this one does not know.
+        unknown = [role for role in account.staff_roles if role not in STAFF_ROLES]
+        account.staff_roles = [*_in_order(wanted.roles), *unknown]
         account.schedules_for = sorted(wanted.departments)
         if ends := before.minus(wanted) != NOTHING:
             account.session_epoch, account.ended_sessions = account.session_epoch + 1, {}

@@ -13,7 +13,7 @@ from portal.people import caches
 from portal.people.models import ACTIVE, Account, Student
 from portal.people.roles import DEPARTMENTAL, STAFF_ROLES, Right, is_staff, rights_of
 
-APPLICANT = frozenset({"applicant"})  # the role of an account without another one
+APPLICANT = frozenset({"applicant"})  # of an account without another role, or that signed up
 SERVICE = frozenset({"service"})  # the only role of a program's account
 
 
@@ -131,6 +131,8 @@ def _query(
             Account.staff_roles,
             Account.schedules_for,
             Account.is_service,
+            # Accounts that signed up have their mail address as user name.
+            (Account.username == Account.email).label("signed_up"),
             Account.session_epoch,
             Account.ended_sessions,
             Account.language,
@@ -150,7 +152,9 @@ def _visitor(row: Any) -> Visitor:
     has = {"student": row.student, "instructor": row.instructors, "admin": row.is_admin}
     has["scheduler"] = row.schedules_for
     given = frozenset(row.staff_roles) & frozenset(STAFF_ROLES)
-    roles = frozenset(role for role, held in has.items() if held) | given or APPLICANT
+    own = frozenset(role for role, held in has.items() if held)
+    applies = row.signed_up and not own & {"student", "instructor", "admin"}
+    roles = own | given | APPLICANT if applies else own | given or APPLICANT
     return Visitor(
         id=row.id,
         name=row.name,

@@ -1,7 +1,9 @@
-"""No import takes an admin's account away, changes it, or brings a removed one back."""
+"""No import takes an admin's account away, changes one with a role for staff, or restores one."""
 
 from datetime import UTC, datetime
+from typing import Any
 
+import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import func, select, update
 
@@ -13,7 +15,7 @@ from tests.cast import Cast
 from tests.exchange.makers import latest, page, press, sent
 from tests.exchange.oneroster import School
 
-ADMIN = "This account belongs to an admin. Imports don’t change admins."
+ADMIN = "This account has a role for staff. Imports don’t change its name or email"
 
 
 def send(browser: FlaskClient, school: School, **form: str) -> int:
@@ -74,6 +76,25 @@ def test_an_admin_whose_address_alone_differs_keeps_it(boss: FlaskClient, cast: 
     with transaction() as session:
         kept = session.scalar(select(Account.email).where(Account.username == "max"))
     assert kept == cast.max.email
+
+
+@pytest.mark.parametrize("role", ["auditor", "adviser", "scheduler"])
+def test_an_account_with_a_role_for_staff_keeps_its_name_and_address(
+    boss: FlaskClient, role: str
+) -> None:
+    """Its password could be recovered by the new address."""
+    given: dict[str, Any] = {"staff_roles": [role]}
+    if role == "scheduler":
+        given = {"schedules_for": [builders.a_department().id]}
+    builders.an_account("zoe", **given)
+    row = person("zoe", "Zoe") | {"email": "elsewhere@u.example"}
+    import_id = send(boss, whole(row, person("mia", "Mia")))
+    assert ADMIN in page(boss, import_id)
+    press(boss, import_id, "apply")
+    assert latest().state == "done"
+    with transaction() as session:
+        kept = session.scalar(select(Account.email).where(Account.username == "zoe"))
+    assert kept != "elsewhere@u.example"
 
 
 def test_an_admin_can_not_be_disabled_by_a_file(boss: FlaskClient) -> None:

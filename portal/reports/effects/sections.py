@@ -36,6 +36,9 @@ OBSTACLES = {
     "not_deleted": _l("The section is not deleted, so it can’t be restored."),
     "held": _l("Students are enrolled or on the waitlist, so the section can’t be deleted."),
     "unknown": _l("This term has no such section."),
+    "room_unknown": _l(
+        "The catalog has no such room. Choose one from the list, or ask the registrar’s office."
+    ),
     "crn_taken": _l("Another section of this term has this CRN. Choose another."),
     "course_deleted": _l("The course was deleted meanwhile. Choose another one, or restore it."),
     "pooled": _l("One of the sections already shares seats with others. Remove it there first."),

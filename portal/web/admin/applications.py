@@ -28,8 +28,11 @@ DESK = Desk("admin.applications")
 @requires(Right.SEE_APPLICATIONS)
 def index() -> ResponseReturnValue:
     """Render the queue: what waits longest comes first."""
+    with transaction() as session:
+        kept = retention_times.keep_days(session)
     return DESK.queue(
         "admin/applications.html",
+        kept=kept,
         kinds=KINDS.values(),
         all_states=SHOWN_STATES,
         stages=STAGES,

@@ -33,7 +33,7 @@ from portal.reports.effects import section_warnings
 from portal.reports.effects import sections as effects
 from portal.web import drafts
 from portal.web.admin import underfilled
-from portal.web.admin.sections import SectionQuery, apply_in_ledger
+from portal.web.admin.sections import SectionQuery, apply_in_ledger, may_add_rooms
 from portal.web.forms import Form, ReasonForm, SelectOneField, TextField
 from portal.web.http.access import demand, requires, visitor
 from portal.web.http.layout import go
@@ -250,7 +250,8 @@ def _done_page(offered: TermCatalog, undo: "Sent | None") -> ResponseReturnValue
 def _carry_out(plan: Plan, by: int, reason: str) -> None:
     ordered = sorted(plan.edits, key=lambda each: each.stored.id)
     if plan.change in CHANGES:
-        sections.edit_sections([(each.seen, each.details) for each in ordered], by, reason)
+        wanted = [(each.seen, each.details) for each in ordered]
+        sections.edit_sections(wanted, by, reason, new_rooms=may_add_rooms())
     else:
         sections.change_status(plan.change, [each.seen for each in ordered], by, reason)
 

@@ -35,7 +35,7 @@ from portal.reports.effects import sections as section_effects
 from portal.reports.effects.sections import OBSTACLES
 from portal.web import drafts
 from portal.web.admin.section_forms import NewSectionForm, SectionForm, Sent
-from portal.web.admin.sections import apply_in_ledger, find_or_404
+from portal.web.admin.sections import apply_in_ledger, find_or_404, may_add_rooms
 from portal.web.confirm import Confirmation, confirm
 from portal.web.drafts import render_or_redirect
 from portal.web.forms import Form, OptionalReasonForm, ReasonForm
@@ -59,6 +59,7 @@ def edit(term_id: int, section_id: int) -> ResponseReturnValue:
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id, Right.CHANGE_SECTIONS)
         form = SectionForm(sent, session, offered.term, stored.course_code, stored.details)
+        form.new_rooms = may_add_rooms()
         seen = stored.version if sent is None else sent.get("version", 0, type=int)
         if stored.obstacle:
             form.refuse(OBSTACLES[stored.obstacle])
@@ -84,7 +85,7 @@ def edit(term_id: int, section_id: int) -> ResponseReturnValue:
 
     def store(reason: str) -> ResponseReturnValue:
         seen = SeenSection(term_id, section_id, stored.version)
-        sections.edit_section(seen, details, visitor().id, reason)
+        sections.edit_section(seen, details, visitor().id, reason, new_rooms=may_add_rooms())
         apply_in_ledger(term_id, section_id)
         name = f"{requisites.shown(stored.course_code)}-{details.number}"
         flash(_("Changed: %(name)s.", name=name))
@@ -148,6 +149,7 @@ def new(term_id: int) -> ResponseReturnValue:
             sections.initial_details(session, term_id, course) if sent is None else (None, "")
         )
         form = NewSectionForm(sent, session, offered.term, course.code, first)
+        form.new_rooms = may_add_rooms()
         form.crn.data = crn if sent is None else form.crn.data
         if sent is None or not is_complete(sent, form):
             return render_or_redirect(lambda: _form_page(form, course=course))
@@ -169,7 +171,12 @@ def new(term_id: int) -> ResponseReturnValue:
     def store(_reason: str) -> ResponseReturnValue:
         try:
             new_id = sections.create_section(
-                term_id, course.id, form.crn.data, details, visitor().id
+                term_id,
+                course.id,
+                form.crn.data,
+                details,
+                visitor().id,
+                new_rooms=may_add_rooms(),
             )
         except NotPossible as refused:
             if refused.code != "course_deleted":

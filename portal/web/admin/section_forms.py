@@ -17,7 +17,7 @@ from wtforms import BooleanField, Field, FieldList, FormField, HiddenField, Stri
 from wtforms.validators import StopValidation
 from wtforms.widgets import DateInput, TextArea, TimeInput
 
-from portal.catalog import formatting, requisites
+from portal.catalog import formatting, requisites, sections
 from portal.catalog.models import Room, Section
 from portal.catalog.section_fields import (
     FIELDS,
@@ -35,6 +35,7 @@ from portal.core.form_fields import whole_number
 from portal.core.i18n import _, _l, _n
 from portal.core.moments import milliseconds
 from portal.registration.seat_counts import is_active
+from portal.reports.effects.sections import OBSTACLES
 from portal.web.admin.window_forms import FARTHEST, KINDS, TOO_FAR, CohortForm
 from portal.web.forms import ChoicesField, Form, MomentField, NumberField, SelectOneField, TextField
 from portal.windows import cohorts
@@ -286,6 +287,7 @@ class SectionForm(Form):
 
     instructor = NamesField(_l("Instructors"), description=_l("One instructor per field."))
     meetings = Rows(MeetingForm, fewest=1, most=MOST_MEETINGS)
+    new_rooms = True  # whether a typed room is added to the catalog
     reserves = Rows(ReserveForm, fewest=0, most=MOST_RESERVES)
 
     def __init__(
@@ -298,7 +300,7 @@ class SectionForm(Form):
     ) -> None:
         # Stored values beside sent ones would fill in hidden fields that a new row leaves out.
         super().__init__(sent, data=_values(details) if details and sent is None else None)
-        self.session, self.term, self.own_code = session, term, own_code
+        self.session, self.term, self.own_code, self.before = session, term, own_code, details
         self.known = named_instructors(session)
         rooms = select(Room.name).where(Room.deleted_at.is_(None)).order_by(Room.name)
         self.rooms = list(session.scalars(rooms))
@@ -347,7 +349,17 @@ class SectionForm(Form):
             meetings=tuple(row.view for row in self.meetings if row.counts),
             reserves=tuple(row.view for row in reserves),
         )
-        return True
+        return self._check_rooms()
+
+    def _check_rooms(self) -> bool:
+        """Add an error to meetings in rooms that are not in the catalog, unless they may be."""
+        if self.new_rooms:
+            return True
+        unknown = sections.unknown_rooms(self.session, self.details, self.before)
+        for row in self.meetings:
+            if row.counts and row.room.data in unknown:
+                row.refuse(OBSTACLES["room_unknown"], "room")
+        return not unknown
 
     def _names_own_course(self) -> bool:
         """Return whether it is cross-listed with itself, even beside names that are no codes."""

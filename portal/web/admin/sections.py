@@ -274,6 +274,11 @@ def find_or_404(session: Session, term_id: int, section_id: int, right: Right) -
     return stored
 
 
+def may_add_rooms() -> bool:
+    """Return whether a room that is typed is added to the catalog: rooms are everyone's."""
+    return visitor().may(Right.CHANGE_SECTIONS)
+
+
 def apply_in_ledger(term_id: int, *section_ids: int) -> None:
     """Apply the change in the ledger; while it is unavailable, say that it will follow."""
     if not send_sections(term_id, *section_ids):

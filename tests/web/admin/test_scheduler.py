@@ -1,5 +1,6 @@
 """A scheduler sees and changes the sections of their departments, and no others."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -7,7 +8,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from portal.catalog.models import Section, Term
+from portal.catalog import sections
+from portal.catalog.models import Room, Section, Term
+from portal.catalog.sections import NotPossible, SeenSection
+from portal.catalog.views import MeetingView
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people import visitors
@@ -18,7 +22,10 @@ from portal.recorder.recorder import drain
 from portal.web.http.access import rule_of
 from tests import cast as builders
 from tests.cast import Cast, Meets
+from tests.web.admin.sections.forms import change, details, errors, send, stored
+from tests.web.all_pages import a_story, pages
 from tests.web.http.all_routes import a_values, address, routes
+from tests.web.http.test_role_pages import offers
 from tests.web.pages import press, words
 from tests.web.visitors import browser_of
 
@@ -171,6 +178,60 @@ def test_rooms_do_not_name_sections_of_other_departments(
     assert page.count("A section of another department") == 2
     assert "secret" not in page
     assert "HIS" not in page
+
+
+@pytest.mark.parametrize("room", ["Hall 9", "Old Hall"])
+def test_typed_room_must_be_in_the_catalog(
+    app: Flask, sam: FlaskClient, own: Section, room: str
+) -> None:
+    """Rooms are everyone's: a scheduler neither creates nor restores one."""
+    builders.a_room("Hall 1")
+    with transaction() as session:
+        session.add(Room(name="Old Hall", deleted_at=datetime.now(UTC)))
+    assert "The catalog has no such room." in errors(send(sam, own, meetings_0_room=room))
+    assert change(sam, own, meetings_0_room=room).status_code == 422
+    assert change(sam, own, meetings_0_room="Hall 1").status_code == 303
+    assert change(browser_of(app, "max"), own, meetings_0_room=room).status_code == 303
+    assert change(sam, own, capacity=7).status_code == 303  # in the room that it has
+
+
+def test_room_that_goes_meanwhile_is_not_restored(own: Section, cast: Cast) -> None:
+    wanted = replace(details(own), meetings=(MeetingView("", "Hall 9", clashes=True),))
+    seen = SeenSection(own.term_id, own.id, stored(own).version)
+    with pytest.raises(NotPossible, match="room_unknown"):
+        sections.edit_section(seen, wanted, cast.max.id, new_rooms=False)
+
+
+def test_search_finds_own_sections_and_rooms_but_no_students(
+    sam: FlaskClient, cast: Cast, own: Section, other: Section
+) -> None:
+    def found(text: str) -> str:
+        return words(sam.get("/admin/search", query_string={"q": text}).text)
+
+    builders.a_room("Hall 1")
+    assert "CSC 1100-01" in found(own.crn)
+    assert "HIS" not in found(other.crn)
+    assert "Hall 1" in found("hall")
+    assert "Nothing matches." in found(cast.ada.number)
+    assert 'action="/admin/search"' in sam.get("/admin").text
+
+
+def test_pages_offer_no_link_to_other_departments(app: Flask, cast: Cast) -> None:
+    """Each link on each page that the scheduler of another department can open."""
+    story = a_story(app, cast)
+    builders.an_account("sam", schedules_for=[builders.a_department("HIS").id])
+    sam, wrong, opened = browser_of(app, "sam"), set(), 0
+    for place in sorted({each for each in pages(app, story) if each.startswith("/admin")}):
+        page = sam.get(place)
+        if page.status_code != 200 or page.mimetype != "text/html":
+            continue
+        opened += 1
+        for method, target in offers(place, page.text):
+            follows = method == "GET" and target.startswith("/admin")
+            if follows and sam.get(target).status_code == 403:
+                wrong.add(f"{place} offers {target}")
+    assert opened > 3
+    assert not wrong, "\n".join(sorted(wrong))
 
 
 def test_staff_who_teach_ask_only_about_their_own_classes(

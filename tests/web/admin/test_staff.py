@@ -10,6 +10,7 @@ from sqlalchemy import select
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people import visitors
+from portal.people.accounts import NewAccount, ensure_account
 from portal.people.models import Account
 from tests.cast import Cast, an_account
 from tests.web.pages import words
@@ -112,6 +113,24 @@ def test_deleted_account_and_program_get_no_role(boss: FlaskClient) -> None:
     program = an_account("program", is_service=True)
     assert boss.get("/admin/staff?account=program").status_code == 422
     assert save(boss, program, [], "auditor").status_code == 404
+
+
+def test_role_of_a_newer_version_survives_a_change(boss: FlaskClient, cast: Cast) -> None:
+    """While two versions run side by side, the older one must not end roles of the newer one."""
+    assert cast
+    zoe = an_account("zoe", staff_roles=["auditor", "of_tomorrow"])
+    assert save(boss, zoe, ["auditor"], "help_desk").status_code == 303
+    ensure_account(NewAccount("zoe", roles=("auditor",)))
+    with transaction() as session:
+        roles = session.get_one(Account, zoe.id).staff_roles
+    assert roles == ["auditor", "help_desk", "of_tomorrow"]
+
+
+def test_applicant_with_a_role_for_staff_still_applies(app: Flask, boss: FlaskClient) -> None:
+    vera = an_account("vera@u.example", email="vera@u.example")
+    save(boss, vera, [], "help_desk")
+    assert roles_of(vera) == {"applicant", "help_desk"}
+    assert browser_of(app, vera.username).get("/admin/students").status_code == 200
 
 
 def test_role_that_no_version_knows_gives_no_right(app: Flask, cast: Cast) -> None:

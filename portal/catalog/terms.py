@@ -74,6 +74,14 @@ class NameTaken(Exception):  # noqa: N818  an expected state, not an error
     """Another term has the name, possibly a deleted one."""
 
 
+class DeadlineAfterTerm(Exception):  # noqa: N818  an expected state, not an error
+    """A deadline of the term is after its new last day: `day` is the latest one."""
+
+    def __init__(self, day: date) -> None:
+        super().__init__(day)
+        self.day = day
+
+
 @dataclass(frozen=True)
 class TermDetails:
     """The name and dates of a term."""
@@ -148,13 +156,16 @@ def _created_before(wanted: TermDetails, source: int | None, by: int) -> int | N
 def edit(session: Session, term_id: int, seen: TermDetails, wanted: TermDetails, by: int) -> bool:
     """Change the details; return False if they are so already.
 
-    Raise ChangedMeanwhile if they are no longer as `seen`, or NameTaken.
+    Raise ChangedMeanwhile if they are no longer as `seen`, NameTaken, or DeadlineAfterTerm.
     """
     term = session.get_one(Term, term_id, with_for_update=True)
     if details(term) == wanted:
         return False
     if details(term) != seen:
         raise ChangedMeanwhile
+    latest = max((day for name in DEADLINES if (day := getattr(term, name))), default=None)
+    if latest and latest > wanted.ends_on:
+        raise DeadlineAfterTerm(latest)
     term.name, term.starts_on, term.ends_on = wanted.name, wanted.starts_on, wanted.ends_on
     term.catalog_version += 1
     try:

@@ -43,7 +43,7 @@ def test_everyone_and_everything_of_both_versions_is_there(tmp_path: Path, versi
         ]
         found = session.execute(select(Section.crn, Section.number, Section.status)).all()
         assert found == [("90001", "01", "NEW")]
-        student = select(Student.number, Account.username, Account.name).join(Account)
+        student = select(Student.number, Account.username, Account.name).join(Student.account)
         assert session.execute(student).all() == [("S-1", "spark", "Sam Park")]
     assert taught() == [("90001", "Terry Lee")]
 
@@ -90,6 +90,8 @@ FAR = {
     "endDate": "2031-12-18",
     "metadata.fairseat": '{"add_deadline": "9999-12-31"}',
 }
+MIXED = FAR | {"metadata.fairseat": '{"add_deadline": "2031-10-01", "drop_deadline": "2031-09-12"}'}
+AFTER = FAR | {"metadata.fairseat": '{"withdraw_deadline": "2031-12-19"}'}
 CLASS = {"courseSourcedId": "crs", "termSourcedIds": "fall"}
 
 
@@ -97,6 +99,8 @@ CLASS = {"courseSourcedId": "crs", "termSourcedIds": "fall"}
     ("file", "fields", "kind"),
     [
         ("academicSessions", FAR, "unreadable"),
+        ("academicSessions", MIXED, "unreadable"),
+        ("academicSessions", AFTER, "unreadable"),
         ("courses", {"courseCode": "???", "orgSourcedId": "org-cs"}, "unreadable"),
         ("classes", CLASS | {"courseSourcedId": "nope"}, "no_such"),
         ("classes", CLASS | {"termSourcedIds": "nope"}, "no_such"),

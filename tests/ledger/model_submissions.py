@@ -45,7 +45,14 @@ class Wishes(Calendar):
 
     def decide(self, who: Candidate, line: LedgerChoice, at: int) -> ChoiceResult:
         if self.plans_swap(who.student, line):
-            return self.plan_swap(who.student, line, at)
+            late = [*self.late_to_add(), *self.late_to_leave()]
+            if not late:
+                return self.plan_swap(who.student, line, at)
+            [tried] = self.trial(who, line.alternatives[0], 0, at)
+            option = [replace(tried, reasons=late)]
+            return ChoiceResult(
+                Outcome.REFUSED, refused=(self.turn_down(who.student, option, line, at),)
+            )
         for option in line.alternatives:
             tried = self.trial(who, option, 0, at)
             if all(each.how in {"had", "waits"} for each in tried):

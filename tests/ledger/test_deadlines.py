@@ -113,6 +113,22 @@ def test_a_swap_gives_up_a_seat_too(desk: Desk, now: int) -> None:
     assert desk.roster(1) == [501]
 
 
+@pytest.mark.parametrize("name", [ADD, DROP, WITHDRAW])
+def test_no_swap_is_attached_to_a_waitlist_position_after_a_deadline(
+    desk: Desk, now: int, name: str
+) -> None:
+    desk.claim(501, 1)
+    desk.claim(502, 2)
+    desk.submit(502, LedgerChoice(((Claim(1, 400),),), wait=True))
+    attach = LedgerChoice(((Claim(1, 400),),), wait=True, swap_out=2)
+    put(desk, 1, **{name: now})
+    [result] = desk.submit(502, attach).results
+    assert codes(result.refused[0][0]) == [name]
+    put(desk, 2)
+    [result] = desk.submit(502, attach).results
+    assert result.outcome is Outcome.WAITLISTED
+
+
 def test_a_waiting_swap_is_skipped_after_the_last_day_to_drop_until_a_later_one(
     desk: Desk, now: int
 ) -> None:

@@ -31,6 +31,13 @@ function Term:enter(windows)
   self.windows, self.during, self.barred = windows, window_now(self, windows)
 end
 
+-- Add the reason if it is too late to add a section.
+function Term:check_adding(reasons)
+  if self:is_past("add_deadline") then
+    add_reason(reasons, "add_deadline", { closes = self:deadline("add_deadline") })
+  end
+end
+
 -- Add the reason if it is too late to give up a seat, also in a swap.
 function Term:check_leaving(reasons)
   local withdraw = self:deadline("withdraw_deadline")
@@ -93,9 +100,7 @@ function Term:refusal_reasons(section, mine, terms, along)
   local reasons = {}
   self:enter(terms.windows or {})
   extend(reasons, self.barred)
-  if self:is_past("add_deadline") then
-    add_reason(reasons, "add_deadline", { closes = self:deadline("add_deadline") })
-  end
+  self:check_adding(reasons)
   if not section then
     add_reason(reasons, "section_unknown")
   else

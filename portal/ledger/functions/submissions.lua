@@ -201,7 +201,15 @@ end
 -- twice, from two pages, must not count twice.
 local function decide(term, choice)
   local mine, weighed, chosen = term:selections(term.ask.student), {}, nil
-  if attaches_swap(mine, choice) then return attach_swap(term, mine, choice) end
+  if attaches_swap(mine, choice) then
+    local late = {}
+    term:check_adding(late)
+    term:check_leaving(late)
+    if #late == 0 then return attach_swap(term, mine, choice) end
+    local parts = check_alternative(term, mine, choice.alternatives[1])
+    parts[1].reasons = late
+    return { outcome = "refused", rank = 0, refused = { refuse_alternative(term, parts, choice) } }
+  end
   for _, alternative in ipairs(choice.alternatives) do
     if has_all(mine, alternative) then
       local parts = check_alternative(term, mine, alternative)

@@ -42,8 +42,8 @@ def _skips(rules: TermRules) -> str:
     return f"{lost} ({reasons})" if reasons else lost
 
 
-def meaning(session: Session, term: int, wanted: TermRules) -> list[str]:
-    """Return how many students and waitlist positions the rules would affect now."""
+def meaning(session: Session, term: int, before: TermRules, wanted: TermRules) -> list[str]:
+    """Return how many students and waitlist positions the change would affect now."""
     held = (
         select(Enrollment.student_id)
         .where(Enrollment.term_id == term, Enrollment.state == "enrolled")
@@ -54,10 +54,9 @@ def meaning(session: Session, term: int, wanted: TermRules) -> list[str]:
     beyond = session.scalar(select(func.count()).select_from(held.subquery())) or 0
     places = session.scalar(select(func.count()).select_from(WaitlistEntry).where(waiting)) or 0
     sentences = [_("The rules apply from now on. Students keep current seats.")]
-    today = datetime.now(backend().settings.zone).date()
-    if wanted.add_deadline and wanted.add_deadline < today:
+    if _ends(before.add_deadline, wanted.add_deadline):
         sentences.append(_("The last day to add has passed, so waitlists stop at once."))
-    if wanted.drop_deadline and wanted.drop_deadline < today:
+    if _ends(before.drop_deadline, wanted.drop_deadline):
         sentences.append(_("The last day to drop has passed, so students can’t drop any more."))
     if beyond:
         sentences.append(
@@ -75,3 +74,10 @@ def meaning(session: Session, term: int, wanted: TermRules) -> list[str]:
         count=formatting.number(places),
     )
     return [*sentences, affected]
+
+
+def _ends(before: date | None, wanted: date | None) -> bool:
+    """Return whether a change of a deadline lets it pass now."""
+    today = datetime.now(backend().settings.zone).date()
+    passed = [day is not None and day < today for day in (before, wanted)]
+    return passed == [False, True]

@@ -17,7 +17,7 @@ from portal.catalog.formatting import day
 from portal.catalog.local_time import LocalClock, local_clock
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import expire, live_terms
-from portal.catalog.terms import NameTaken, TermDetails
+from portal.catalog.terms import DeadlineAfterTerm, NameTaken, TermDetails
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _, _l, _n
 from portal.exchange import term_names
@@ -209,6 +209,14 @@ def edit(term_id: int) -> ResponseReturnValue:
                     term_names.rename(session, seen.name, form.details.name)
         except NameTaken:
             form.refuse(TAKEN, "name")
+            return None
+        except DeadlineAfterTerm as error:
+            text = _(
+                "A deadline of this term is on %(day)s. Choose a last day that is not before it, or"
+                " change the deadline under Rules first.",
+                day=day(error.day, year=True),
+            )
+            form.refuse(text, "ends_on")
             return None
         except ImportPending as error:
             raise NotPossible(

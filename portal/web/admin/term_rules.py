@@ -157,7 +157,7 @@ def edit(term_id: int) -> ResponseReturnValue:
         return None
 
     with transaction() as session:
-        meaning = effects.meaning(session, term_id, form.rules)
+        meaning = effects.meaning(session, term_id, before, form.rules)
     page = Confirmation(
         title=_("Save these rules?"),
         button=_("Save rules"),

@@ -25,7 +25,14 @@ from portal.registration import limits, plans
 from portal.registration.credits import credits_in_words
 from portal.registration.next_steps import RefusalContext
 from portal.registration.plans import Plan
-from portal.registration.reasons import ALREADY_HAD, FOR_ALL, Explanation, distinct, explain
+from portal.registration.reasons import (
+    ALREADY_HAD,
+    FOR_ALL,
+    ApplicationStart,
+    Explanation,
+    distinct,
+    explain,
+)
 from portal.registration.requests import Choice
 from portal.web.http import flash_messages
 from portal.web.http.errors import Words
@@ -247,6 +254,7 @@ class ChoiceOutcome:
     text: str
     missed: list[tuple[str, list[Explanation]]]  # refused alternatives, and why
     receipts: list[str]
+    apply: ApplicationStart | None  # what can lift a reason that refused all choices alike
 
 
 def show_plan_result(
@@ -326,7 +334,17 @@ def _outcome(choice: Choice, result: ChoiceResult, case: RefusalContext) -> Choi
         text=_details(status, result, case),
         missed=[] if status == "had" else [_missed(each, case) for each in result.refused],
         receipts=receipt_codes(case.catalog.term.id, answers),
+        apply=_application(sections[0], result, case) if status == "refused" else None,
     )
+
+
+def _application(
+    section: int, result: ChoiceResult, case: RefusalContext
+) -> ApplicationStart | None:
+    answers = chain.from_iterable(result.refused)
+    common = [each for answer in answers for each in answer.reasons if each.code in FOR_ALL]
+    reasons = explain(common, replace(case, section=case.catalog.published(section)))
+    return next((each.apply for each in reasons if each.apply), None)
 
 
 def _chosen(choice: Choice, result: ChoiceResult) -> list[int]:

@@ -183,7 +183,7 @@ class StudentTerm:
     @property
     def stage(self) -> str:
         """Return the phase and what the list shows in it, to tell whether a page is up to date."""
-        return f"{self.phase.kind} {self.opening}"
+        return f"{self.phase.kind} {self.opening}{' late' if self.late_to_add else ''}"
 
     @property
     def lists(self) -> str:
@@ -194,6 +194,11 @@ class StudentTerm:
         if self.phase.kind == "open" and window:
             until = self.moment(min(window.closes, last_add or window.closes))
             return _("Free seats go to the waitlist automatically until %(when)s.", when=until)
+        if self.phase.kind == "before" and window and last_add and window.opens >= last_add:
+            return _(
+                "The last day to add classes is before your next window. The waitlists no longer"
+                " move."
+            )
         if self.phase.kind == "before" and window:
             return _("The waitlists start moving again %(when)s.", when=self.when(window.opens))
         if self.phase.kind == "ended":

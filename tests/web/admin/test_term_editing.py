@@ -341,6 +341,17 @@ def a_full_section(term: Term, cast: Cast) -> None:
     added(Restriction(section_id=whole.id, rule="must_be", kind="major", value="CSC"))
 
 
+def test_last_day_is_not_before_a_deadline(admin: FlaskClient) -> None:
+    days = {"add_deadline": date(2030, 9, 6), "withdraw_deadline": date(2030, 12, 20)}
+    term = builders.a_term("Fall 2029", **days)
+    edit = f"/admin/terms/{term.id}/edit"
+    form = pages.hidden(admin.get(edit).text) | {"name": "Fall 2029", "starts_on": "2030-08-26"}
+    late = admin.post(edit, data=form | {"ends_on": "2030-12-19"})
+    assert late.status_code == 422
+    assert "A deadline of this term is on Dec 20, 2030." in late.text
+    assert admin.post(edit, data=form | {"ends_on": "2030-12-20"}).status_code == 303
+
+
 def test_copy_of_a_term_moves_its_deadlines_by_the_same_weeks(admin: FlaskClient) -> None:
     days = {"add_deadline": date(2030, 9, 6), "withdraw_deadline": date(2030, 12, 20)}
     source = builders.a_term("Fall 2029", **days)

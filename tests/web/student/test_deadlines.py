@@ -1,5 +1,7 @@
 """The deadlines of a term: shown on pages, and refusals that say what to do after them."""
 
+import re
+from datetime import date, timedelta
 from html import unescape
 from typing import Any
 
@@ -11,9 +13,10 @@ from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.catalog.term_catalog import catalog_of
 from portal.core import db
+from portal.core.db import transaction
 from portal.people.student_profile import profile
 from portal.recorder.promotion import promote
-from portal.registration import commands
+from portal.registration import commands, limits
 from portal.registration.plan_store import plan_of
 from portal.registration.requests import Choice, Requester, SectionRequest
 from tests import cast as builders
@@ -123,9 +126,56 @@ def test_a_plan_is_refused_after_the_last_day_to_add_and_kept(
     answer = submit(ada, term)
     assert 'data-outcome="refused"' in result(answer.text, 1)
     assert f'href="/terms/{term.id}/applications"' in answer.text
+    assert f"new/late_add?section={section.id}" in unescape(result(answer.text, 1))
     assert held(term, cast.ada) == []
     kept: Any = plan_of(term.id, cast.ada.id)
     assert section.id in kept.sections
+
+
+def test_after_the_last_day_to_apply_the_office_is_asked(
+    ada: FlaskClient, term: Term, section: Section, cast: Cast
+) -> None:
+    with transaction() as session:
+        stored = session.get_one(Term, term.id)
+        stored.starts_on = date.today() - timedelta(days=90)  # noqa: DTZ011
+        stored.catalog_version += 1
+    set_deadlines(term, add_deadline=-30)
+    page = ada.get(pages.address(section, "pick")).text
+    assert "/applications/new/late_add" not in page
+    assert "It is too late to apply here. Ask the registrar’s office." in words(page)
+    plan(term, cast.ada, line(section.id))
+    refused = result(submit(ada, term).text, 1)
+    assert "Ask the registrar’s office." in words(refused)
+
+
+def test_rows_offer_no_add_after_the_last_day(
+    ada: FlaskClient, term: Term, section: Section
+) -> None:
+    set_deadlines(term, add_deadline=AHEAD)
+    assert "Add" in words(pages.cell(ada.get(f"/terms/{term.id}").text, section))
+    [shown] = re.findall(r'/stage\?shown=([^"]*)', ada.get(f"/terms/{term.id}").text)
+    set_deadlines(term, add_deadline=PAST)
+    page = ada.get(f"/terms/{term.id}").text
+    assert "Too late to add" in words(pages.cell(page, section))
+    assert ">Add<" not in pages.cell(page, section)
+    # Open pages ask for the list again.
+    again = ada.get(f"/terms/{term.id}/stage?shown={shown}").text
+    assert "Too late to add" in words(again)
+
+
+def test_waitlists_do_not_start_again_after_the_last_day_to_add(
+    app: Flask, ada: FlaskClient, backend: Backend, term: Term, section: Section
+) -> None:
+    press(browser_of(app, "ben"), section, "pick")
+    press(ada, section, "pick", wait="1")
+    for window in backend.ledger.windows(term.id):
+        backend.ledger.close_window(term.id, window.id, "tests")
+    builders.a_coming_window(term, minutes=5 * 24 * 60)
+    limits.forget_windows()
+    set_deadlines(term, add_deadline=AHEAD)
+    page = words(ada.get(f"/terms/{term.id}/mine").text)
+    assert "The waitlists start moving again" not in page
+    assert "The last day to add classes is before your next window." in page
 
 
 def test_waitlists_say_that_they_have_stopped_and_promote_no_one(

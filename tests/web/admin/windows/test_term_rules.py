@@ -256,4 +256,8 @@ def test_the_effects_of_a_deadline_in_the_past_are_named(admin: FlaskClient, cas
     }
     page = unescape(admin.get(address(term), query_string=a_form(**passed)).text)
     assert "The last day to add has passed, so waitlists stop at once." in page
+    with transaction() as session:
+        session.get_one(Term, term.id).add_deadline = today - timedelta(20)
+    page = unescape(admin.get(address(term), query_string=a_form(**passed)).text)
+    assert "waitlists stop at once" not in page  # they stopped before
     assert "students can’t drop any more" not in page

@@ -70,12 +70,16 @@ def deciders_of(application: int) -> ColumnElement[bool]:
 
 
 def is_decider(account: int) -> bool:
-    """Return whether the account decides for a department, or teaches a section with consent."""
+    """Return whether the account decides for a department, or teaches a section with consent.
+
+    Who has an application to decide is a decider until then, whatever changed meanwhile.
+    """
     gives = _sections_of(account).where(Section.consent, Section.deleted_at.is_(None))
+    waiting = select(Application.id).where(decided_by(account))
     with transaction() as session:
         return any(
             session.scalar(found.limit(1)) is not None
-            for found in (_departments_of(account), gives)
+            for found in (_departments_of(account), gives, waiting)
         )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from portal.catalog import grades
 from portal.catalog.spellings import Unclear, Unreadable, code_of
 from portal.core.i18n import _
+from portal.core.settings import LONGEST_GRADE, NOT_IN_GRADES
 
 Tree = Mapping[str, Any]
 
@@ -22,18 +23,24 @@ WRITTEN = {"all": " and ", "any": " or "}
 TOKENS = re.compile(r"[()]|[^\s()]+")
 # A minimum grade as people and other systems write it after a course: "with C", "with a grade of C
 # or better", "(minimum grade of C)", "Minimum Grade of C", "min. grade: C", "(C or higher)".
+# The "a" in "with A and" is no article, and CON in "BIO-1 and CON 2" is no Spanish "with".
 MINIMUM_GRADE = re.compile(
     r"""
     (?P<open>\()? [,;]? \s*
     (?:
-        \b(?:with|con)\s+ (?:(?:an?|una)\s+)? (?:min(?:imum|\.)?\s+)? (?:letter\s+)?
-        (?:(?:grade|nota)\s+)? (?:mínima\s+)? (?:(?:of|de)\s+)? (?:at\s+least\s+)? (?:an?\s+)?
-        | \b(?:an?\s+)? min(?:imum|\.)?\s+ (?:letter\s+)? grade (?:\s+of\s+|\s*:\s*|\s+) (?:an?\s+)?
-        | (?<=\() (?=\S+\s+or\s+(?:better|higher|above)\s*\))
+        \b(?:with|(?<=[\w,]\s)(?<!\band\s)(?<!\bor\s)(?<!\by\s)(?<!\bo\s)con|(?<=\()con(?!\s\d))\s
+        (?:(?:an?|una)\s(?!JOINT))? (?:min(?:imum|\.)?\s)? (?:letter\s)?
+        (?:(?:grade|nota)\s)? (?:mínima\s)? (?:(?:of|de)\s)? (?:at\sleast\s)?
+        (?:an?\s(?!JOINT))?
+        | \b(?:an?\s)? min(?:imum|\.)?\s (?:letter\s)? grade (?:\sof\s|\s?:\s?|\s)
+          (?:an?\s(?!JOINT))?
+        | (?<=\() (?=\S+\sor\s(?:better|higher|above)\s?\))
     )
-    ["'“]? (?P<grade>[^\s()"'“”,;:=]{1,8}) ["'”]? (?:\s+or\s+(?:better|higher|above))?
-    (?(open)\s*\))
-    """,
+    ["'“]? (?P<grade>[^NOT_IN_GRADE]{1,LONGEST}) ["'”]? (?:\sor\s(?:better|higher|above))?
+    (?(open)\s?\))
+    """.replace("JOINT", rf"(?:{'|'.join(JOINTS)})\b")
+    .replace("NOT_IN_GRADE", re.escape(NOT_IN_GRADES) + r"\s")
+    .replace("LONGEST", str(LONGEST_GRADE)),
     re.IGNORECASE | re.VERBOSE,
 )
 MARK = "\x01"  # before a minimum grade, once it has been found in the text
@@ -139,13 +146,13 @@ def parse_ungraded(text: str) -> Tree | None:
 
 def split_grade(text: str) -> tuple[str, str]:
     """Return the text of one course without its minimum grade, and that grade, blank if none."""
-    found = MINIMUM_GRADE.search(text)
-    return (MINIMUM_GRADE.sub("", text, count=1), found["grade"]) if found else (text, "")
+    course, _mark, rest = _mark_grades(text).partition(MARK)
+    return course, rest.split(" ", 1)[0]
 
 
 def _mark_grades(text: str) -> str:
     """Return the text with each minimum grade as one word that begins with `MARK`."""
-    plain = text.replace(MARK, " ")
+    plain = " ".join(text.replace(MARK, " ").split())
     return MINIMUM_GRADE.sub(lambda found: f" {MARK}{found['grade'].rstrip('.')} ", plain)
 
 

@@ -72,10 +72,14 @@ def count(seconds: float) -> None:
 
 
 def send(redis: Redis) -> None:
-    """Add the answers since the last call to those of all processes; raise RedisError."""
+    """Add the answers since the last call to those of all processes; raise RedisError.
+
+    Answers that can't be sent are dropped, so that none counts twice, or as of a later time.
+    """
     counts = +_unsent
     if not counts:
         return
+    _unsent.subtract(counts)
     seconds, _micros = redis.time()
     key = f"{KEY}:{seconds * 1000 // SLOT}"
     with redis.pipeline(transaction=False) as pipe:
@@ -83,7 +87,6 @@ def send(redis: Redis) -> None:
             pipe.hincrby(key, str(bucket), answers)
         pipe.pexpire(key, KEPT)
         pipe.execute()
-    _unsent.subtract(counts)
 
 
 def send_forever(redis: Redis, ended: Event) -> None:
@@ -92,7 +95,7 @@ def send_forever(redis: Redis, ended: Event) -> None:
         try:
             send(redis)
         except (RedisError, OSError):
-            continue  # they are sent the next time
+            continue  # the next ones are sent
         except Exception:
             log.exception("could not send the times of answers")
 

@@ -17,6 +17,7 @@ ROOT = INSTALLED if INSTALLED.is_dir() else Path(__file__).resolve().parents[2]
 # P, a pass without a letter, meets no minimum grade but P itself.
 GRADES = "A+,A,A-,B+,B,B-,C+,C,C-,D+,D,D-,P"
 LONGEST_GRADE = 8  # characters, as student records have it
+NOT_IN_GRADES = " ()\"'“”,;:="  # characters around grades in a prerequisite
 
 
 class SettingsError(ValueError):
@@ -230,10 +231,16 @@ def _grades(text: str) -> tuple[tuple[str, ...], ...]:
     if not all(ranks) or len({each.casefold() for each in every}) < len(every):
         raise SettingsError("FAIRSEAT_GRADES: write each grade once, best first: A,B,C=P,D.")
     for grade in every:
-        if len(grade) > LONGEST_GRADE or set(grade) & set(" ();"):
+        joins = grade.casefold() in {"and", "or", "y", "o"}  # courses in a prerequisite
+        if (
+            len(grade) > LONGEST_GRADE
+            or set(grade) & set(NOT_IN_GRADES)
+            or joins
+            or grade[-1] == "."
+        ):
             raise SettingsError(
-                f"FAIRSEAT_GRADES: {grade} is not a grade of at most {LONGEST_GRADE} characters,"
-                " without spaces and parentheses."
+                f"FAIRSEAT_GRADES: {grade} can’t be a grade. A grade has at most {LONGEST_GRADE}"
+                " characters, no spaces, quotes, parentheses or colons, and no period at its end."
             )
     return ranks
 

@@ -299,9 +299,8 @@ def _of_queue(room: RoomState | None) -> Iterator[Alarm]:
 
 def _of_answers(answers: Percentiles | None) -> Iterator[Alarm]:
     if answers and answers.answers >= FEWEST and answers.p95 > LATE:
-        seconds = grouped(round(answers.p95 / 1000, 1))
         yield Alarm(
-            _("Pages are slow: 5 of 100 answers take longer than %(count)s s.", count=seconds),
+            _("Pages are slow: 5 of 100 answers take longer than a second."),
             _("Lower the admissions per minute. Students in the queue keep their positions."),
             "few",
         )

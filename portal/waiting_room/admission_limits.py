@@ -115,22 +115,34 @@ def usual_rate(term: int, window: int) -> int:
 
 
 def earlier(term: int, window: int, now: AdmissionLimits) -> EarlierLimits | None:
-    """Return the last limits other than those of `now`; pauses and switches don't count."""
+    """Return the last limits other than those of `now`, and who set those of `now` and why.
+
+    Pauses and switches don't count.
+    """
+    of_room = AuditEntry.action == ACTION, AuditEntry.subject == _subject(term, window)
     pace, most = (AuditEntry.before[name].as_integer() for name in ("per_minute", "at_once"))
-    found = (
+    limits = (
+        select(AuditEntry.before)
+        .where(*of_room, pace > 0, AuditEntry.before["off"].as_boolean().is_(False))
+        .where(or_(pace != now.per_minute, most != now.at_once))
+    )
+    to_now = (
+        AuditEntry.after[name].as_integer() == value
+        for name, value in (("per_minute", now.per_minute), ("at_once", now.at_once))
+    )
+    setter = (
         select(AuditEntry, Account.name)
         .outerjoin(Account, Account.id == AuditEntry.account_id)
-        .where(AuditEntry.action == ACTION, AuditEntry.subject == _subject(term, window))
-        .where(pace > 0, AuditEntry.before["off"].as_boolean().is_(False))
-        .where(or_(pace != now.per_minute, most != now.at_once))
-        .order_by(AuditEntry.id.desc())
-        .limit(1)
+        .where(*of_room, *to_now)
     )
+    last = AuditEntry.id.desc()
     with transaction() as session:
-        for entry, name in session.execute(found):
-            limits = AdmissionLimits(**(entry.before or {}))
-            return EarlierLimits(limits, entry.at, name or "", entry.reason)
-    return None
+        before = session.scalar(limits.order_by(last).limit(1))
+        found = session.execute(setter.order_by(last).limit(1)).first()
+    if before is None or found is None:
+        return None
+    entry, name = found
+    return EarlierLimits(AdmissionLimits(**before), entry.at, name or "", entry.reason)
 
 
 def latest_pauses(session: Session, terms: Sequence[int]) -> dict[int, Pause]:

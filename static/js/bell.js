@@ -29,9 +29,9 @@ function play() {
   bell.dataset.rung = Number(bell.dataset.rung ?? 0) + 1;
 }
 
-// Only a press may start sound.
-async function unlock() {
-  if (!wanted() || hears()) return;
+// Only a press may start sound. One on the button is heard by the button.
+async function unlock(event) {
+  if (!wanted() || hears() || bell.contains(event?.target)) return;
   audio ??= new AudioContext();
   await audio.resume();
   show();
@@ -46,6 +46,7 @@ function show() {
 }
 
 async function turn() {
+  if (wanted() && !hears()) return unlock();
   localStorage.setItem(KEPT, wanted() ? "off" : "on");
   show();
   if (!wanted()) return;

@@ -1,6 +1,7 @@
-// Asks now and then for what moves on a page and comes by no socket, while somebody looks.
+// Asks now and then for what moves on a page and comes by no socket: while somebody looks, or may hear an alarm.
 
 const EVERY = 5000; // ms, unless the page says how often
+const LONGEST = 5000; // ms for an answer
 
 let timer = 0;
 let asking = false;
@@ -12,14 +13,15 @@ async function refresh() {
   if (asking) return;
   asking = true;
   clearTimeout(timer);
-  if (place() && !document.hidden) await ask(place().dataset.refresh);
+  if (place() && (!document.hidden || document.getElementById("bell"))) await ask(place().dataset.refresh);
   asking = false;
   later();
 }
 
 async function ask(address) {
   // By itself, so that an admin who went away is logged out all the same.
-  const answer = await fetch(address, { headers: { "Fs-Alone": "1" } }).catch(() => null);
+  const signal = AbortSignal.timeout(LONGEST);
+  const answer = await fetch(address, { headers: { "Fs-Alone": "1" }, signal }).catch(() => null);
   const text = answer?.ok && !answer.redirected ? await answer.text().catch(() => null) : null;
   document.body.toggleAttribute("data-stale", text === null);
   if (text !== null) dispatchEvent(new CustomEvent("fs:fragments", { detail: text }));

@@ -28,7 +28,9 @@ def test_grades_are_set_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Settings.read().grades == (("10",), ("9", "MH"), ("8",))
 
 
-@pytest.mark.parametrize("text", ["A,B,a", "A,=,B", "A=A", "A,very good", "A,B(1)", "ABCDEFGHI"])
+@pytest.mark.parametrize(
+    "text", ["A,B,a", "A,=,B", "A=A", "A,very good", "A,B(1)", "ABCDEFGHI", "A,“B”", "A,B.", "A,or"]
+)
 def test_grades_that_make_no_sense_are_refused_at_the_start(
     monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.catalog.requisites import joined, parse, parse_ungraded, shown, write
+from portal.catalog.requisites import joined, parse, parse_ungraded, shown, split_grade, write
 from portal.catalog.spellings import Unclear
 
 A, B, C = ({"course": code} for code in ("CSC-1", "MAT-2", "PHY-3X"))
-COURSES = st.sampled_from(["CSC-1100", "MAT-2", "A&B-17", "PHY-3X", "BIO-1.5"])
-GRADES = st.sampled_from([{}, {"grade": "C-"}, {"grade": "P"}])
+COURSES = st.sampled_from(["CSC-1100", "MAT-2", "CON-8", "A&B-17", "PHY-3X", "BIO-1.5"])
+GRADES = st.sampled_from([{}, *({"grade": each} for each in ("A+", "A", "C-", "D", "P"))])
 TREES = st.recursive(
     st.builds(lambda code, grade: {"course": code, **grade}, COURSES, GRADES),
     lambda inner: st.builds(joined, st.sampled_from(["all", "any"]), st.lists(inner, min_size=1)),
@@ -86,6 +86,35 @@ def test_a_minimum_grade_is_read_as_people_write_it(text: str) -> None:
     assert parse(text) == leaf
     assert parse(f"CSC-1 and {text}") == {"all": [A, leaf]}
     assert parse(f"{text} or CSC-1") == {"any": [leaf, A]}
+
+
+@pytest.mark.usefixtures("connected")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MAT-2 with A",
+        "MAT-2 with a A",
+        "MAT-2 with a grade of A or better",
+        "MAT-2 minimum grade of A",
+        "MAT-2 (minimum grade of A)",
+        "MAT-2 con una nota de A",
+    ],
+)
+def test_the_grade_a_is_no_article(text: str) -> None:
+    leaf = {"course": "MAT-2", "grade": "A"}
+    assert parse(text) == leaf
+    assert parse(f"{text} and CSC-1") == {"all": [leaf, A]}
+    assert parse(f"{text} or CSC-1") == {"any": [leaf, A]}
+
+
+@pytest.mark.usefixtures("connected")
+def test_a_course_of_the_subject_con_is_no_grade() -> None:
+    con = {"course": "CON-101"}
+    assert parse("CON 101 and CSC 1") == {"all": [con, A]}
+    assert parse("CSC 1 or  CON 101") == {"any": [A, con]}
+    assert parse("(CON 101 or CSC 1)") == {"any": [con, A]}
+    assert split_grade("CON 101") == ("CON 101", "")
+    assert parse("CON 101 con C") == con | {"grade": "C"}
 
 
 @pytest.mark.usefixtures("connected")

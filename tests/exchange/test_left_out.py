@@ -166,3 +166,22 @@ def test_an_update_without_capacities_adds_no_section(tmp_path: Path) -> None:
     assert not counts["section"]["added"]
     [note] = report.of("unreadable")
     assert (note.key, note.column) == ("10002", "capacity")
+
+
+def test_a_consent_that_cannot_be_read_never_opens_a_section(
+    tmp_path: Path, backend: Backend
+) -> None:
+    assert backend
+    term = imported(full().write(tmp_path)).term
+    assert not section(term).consent
+    for each in tmp_path.iterdir():
+        each.unlink()
+    file = tmp_path / "sections.csv"
+    for written, needed in (("D", False), ("Y", True), ("D", True)):
+        file.write_text(f"CRN,Subj,Crse,Consent\n10001,CSC,225,{written}\n")
+        update(tmp_path)
+        assert section(term).consent == needed
+    file.write_text("CRN,Subj,Crse,Cap,Consent\n10002,CSC,225,45,D\n")
+    update(tmp_path)
+    with transaction() as session:
+        assert read_catalog(session, term).sections[-1].consent

@@ -205,6 +205,9 @@ FINDINGS: dict[str, FindingKind] = {
     "dates_missing": guessed(_l("The meeting has no dates. The dates of the term are used.")),
     "dates_reversed": repaired(_l("The last date is before the first. They were swapped.")),
     "time_without_days": guessed(_l("There is a time but no days. The meeting is TBA.")),
+    "flag_unreadable": guessed(
+        _l("Write Y or N. A new section gets Y; another one stays as it is.")
+    ),
     "conflicts_unreadable": guessed(
         _l("Write Y or N. The usual rule is used: only common exams never conflict.")
     ),

@@ -8,7 +8,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
 
-from portal.catalog import requisites
+from portal.catalog import grades, requisites
 from portal.catalog.restrictions import KINDS, RULES
 from portal.catalog.section_fields import PLAIN, SectionField
 from portal.core.i18n import _k
@@ -65,7 +65,7 @@ def _is_tree(value: Any, depth: int = 0) -> bool:
         case {"course": str()} if len(value) == 1:
             return True
         case {"course": str(), "grade": str(grade)} if len(value) == 2:
-            return 0 < len(grade) <= LONGEST_GRADE
+            return grades.known(grade) is not None
         case {"all": [*inner]} | {"any": [*inner]} if len(value) == 1 and inner and depth < DEPTH:
             return all(_is_tree(each, depth + 1) for each in inner)
     return False

@@ -389,11 +389,17 @@ def _read_field(row: Row, field_: SectionField) -> Any:
 
 
 def _read_flag(row: Row, column: str) -> bool:
-    """Return whether a cell says yes; blank is no. Report another text."""
-    written = row[column].strip().upper()
-    if written not in YES | NO:
-        row.note("unreadable", column, _k("Write Y or N."))
-    return written in YES
+    """Return whether a cell says yes; blank is no. Report another text, which is a yes."""
+    flag = flag_of(row[column])
+    if flag is None:
+        row.note("flag_unreadable", column)
+    return flag is not False
+
+
+def flag_of(text: str) -> bool | None:
+    """Return whether a text says yes, None if it says neither yes nor no."""
+    written = text.strip().upper()
+    return written in YES if written in YES | NO else None
 
 
 def _read_list(row: Row, column: str, most: int) -> list[str]:

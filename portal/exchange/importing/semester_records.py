@@ -22,6 +22,7 @@ from portal.exchange.importing.semester import (
     Course,
     Section,
     Semester,
+    flag_of,
     name_of,
     read_semester,
 )
@@ -194,7 +195,12 @@ def _blank_fields(section: Section) -> set[str]:
         "prerequisites": "prerequisites" in section.fields,
         "corequisites": "corequisites" in section.fields,
     }
-    return {name for name, value in written.items() if not value}
+    unclear = {
+        each.name
+        for each in PLAIN
+        if each.stored_as == "bool" and flag_of(row[each.imported_from]) is None
+    }
+    return {name for name, value in written.items() if not value} | unclear
 
 
 def _stage_instructors(

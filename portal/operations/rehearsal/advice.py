@@ -56,7 +56,7 @@ class Rehearsal:
             return
         if processes and processes != self.advice["processes_now"]:
             yield _(
-                "It was measured with %(then)s web processes, and %(now)s run now.",
+                "It was measured with another number of web processes: %(then)s, now %(now)s.",
                 then=self.advice["processes_now"],
                 now=processes,
             )

@@ -24,7 +24,7 @@ from portal.reports.effects.students import AffectedStudent
 from portal.windows import cohorts
 from portal.windows.warmup import send_sections
 
-HARDER = ("prerequisites", "corequisites", "restrictions")
+HARDER = {each.name for each in FIELDS.values() if each.part == "rules"}
 OBSTACLES = {
     "NEW": _l("The section is a draft: publish it first, or delete it."),
     "OPEN": _l("The section is already open."),

@@ -135,7 +135,8 @@ def end_consent(section_id: int, override_id: int) -> ResponseReturnValue:
         held = backend().ledger.registrations(shown.term.id, found.student).enrolled
         if any(each.section == section_id for each in held):
             raise NotPossible(_("The student already has a seat. Ask the registrar to drop it."))
-        permissions.revoke(found.student, found.id, reason, by=visitor().id)
+        if not permissions.revoke(found.student, found.id, reason, by=visitor().id):
+            raise NotPossible(_("This consent no longer counts."))
         return done(_("Consent for %(name)s taken back.", name=found.name), back)
 
     return confirm(page, act)

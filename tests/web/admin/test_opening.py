@@ -131,13 +131,13 @@ def test_response_times_of_students_are_shown_with_percentiles(
     backend.redis.delete(*backend.redis.keys(f"{latency.KEY}:*"), "none")
     assert "no student in the last minute" in admin.get(address(term, window)).text
     browser_of(app, "ada").get(f"/terms/{term.id}")
-    for seconds in (0.02, 0.02, 0.6):
+    for seconds in (0.02,) * 190 + (0.6,) * 20:  # that page is one of 211, however long it took
         latency.count(seconds)
     latency.send(backend.redis)
     latency.send(backend.redis)  # nothing is counted twice
     found = latency.answer_times(backend.redis, backend.ledger.now()).last_minute
     assert found
-    assert (found.answers, found.p95) == (4, 750)
+    assert (found.answers, found.p95) == (211, 750)
     page = text(admin.get(address(term, window)).text)
     assert "95th percentile 0.75 s, 99th percentile 0.75 s" in page
 

@@ -186,6 +186,8 @@ STOPS = (
     Stop("max", "/admin/audit/{entry}"),
     Stop("max", "/admin/students/{student}/privacy"),
     Stop("max", "/admin/operations"),
+    Stop("max", "/admin/mail-texts"),
+    Stop("max", "/admin/mail-texts/promoted/en"),
     Stop("max", "/admin/operations", "[data-flag=captcha] a"),
     Stop("max", "/admin/operations/flags/mail", "main form [type=submit]", ".errors"),
     Stop("max", "/admin/operations/audits/{open}"),

@@ -65,6 +65,7 @@ AUDIT_ACTIONS = {
     "log.repaired": _l("Events restored"),
     "mail.discard": _l("Emails discarded"),
     "mail.retry": _l("Emails sent again"),
+    "mail.text": _l("Text of a mail changed"),
     "override.grant": _l("Permission granted"),
     "override.revoke": _l("Permission removed"),
     "password.change": _l("Password changed"),

@@ -63,10 +63,12 @@ class NoteField(TextField):
 
     widget = TextArea()
 
-    def __init__(self, label: str, *, required: bool = False, **more: Any) -> None:
+    def __init__(
+        self, label: str, *, required: bool = False, longest: int = LONGEST_NOTE, **more: Any
+    ) -> None:
         more.setdefault("render_kw", {"rows": 3})
         more.setdefault("too_long", _l("Enter at most %(most)s characters."))
-        super().__init__(label, required=required, longest=LONGEST_NOTE, **more)
+        super().__init__(label, required=required, longest=longest, **more)
 
     def tidy(self, text: str) -> str:
         """Return the text line by line, without surplus blanks."""

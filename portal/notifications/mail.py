@@ -1,6 +1,6 @@
 """Plain-text mail in the recipient's language: notifications, one-time codes and alerts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.errors import MessageError
@@ -8,7 +8,6 @@ from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime, parseaddr
-from textwrap import fill
 from typing import Any
 
 from sqlalchemy import event, select
@@ -19,17 +18,18 @@ from portal.catalog.local_time import LocalClock
 from portal.catalog.models import Term
 from portal.core.correlation import HEADER
 from portal.core.db import transaction
-from portal.core.i18n import _, current_locale, in_language
+from portal.core.i18n import LANGUAGES, _, current_locale, in_language
 from portal.core.queue import NO_TERM, enqueue
-from portal.notifications import outbox
+from portal.notifications import mail_texts, outbox
 from portal.notifications.kinds import KINDS, text_of
+from portal.notifications.mail_texts import Wording, filled, one_line
 from portal.notifications.models import Notification, OutboxEntry
 from portal.people import accounts, mail_links
 from portal.people.models import Account
 from portal.protection import captcha_codes
 
-WIDTH = 72
 ALERT_MINUTES = 24 * 60  # minutes before an alert expires
+TEST_MINUTES = 60
 
 
 class InvalidAddress(ValueError):  # noqa: N818  an expected state, not an error
@@ -113,6 +113,18 @@ def alert_admins(session: Session, term: int, count: int) -> None:
         alert(session, admin, "differences", term=name, count=str(count))
 
 
+def send_test(account: int, kind: str, language: str, wording: Wording) -> str:
+    """Mail a text with made-up data to the account; return its address, or "" if it has none."""
+    data = {"of": kind, "language": language, "subject": wording.subject, "body": wording.body}
+    with transaction() as session:
+        address = session.get_one(Account, account).email
+        if address:
+            outbox.queue_mail(session, outbox.TEST, account, data, TEST_MINUTES)
+    if address:
+        enqueue(NO_TERM, ["notify"])
+    return address or ""
+
+
 ALERTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "password": lambda _data: _("Your password was changed"),
     "differences": lambda data: _(
@@ -129,10 +141,8 @@ ALERTS: dict[str, Callable[[dict[str, Any]], str]] = {
 
 def compose(session: Session, outgoing: OutboxEntry) -> Mail:
     """Return the mail of an outbox row; raise InvalidAddress."""
-    write = {outbox.CODE: _code, outbox.LINK: _link, outbox.ALERT: _alert}.get(
-        outgoing.kind, _notification
-    )
-    written = write(session, outgoing)
+    writers = {outbox.CODE: _code, outbox.LINK: _link, outbox.ALERT: _alert, outbox.TEST: _test}
+    written = writers.get(outgoing.kind, _notification)(session, outgoing)
     if outgoing.correlation:
         written.message[HEADER] = outgoing.correlation
     return written
@@ -142,23 +152,26 @@ def _notification(session: Session, outgoing: OutboxEntry) -> Mail:
     """Return a mail in which what happened comes first, and why it is sent comes last."""
     notification = session.get_one(Notification, outgoing.notification_id)
     account = session.get_one(Account, notification.account_id)
-    settings = backend().settings
+    settings, kind = backend().settings, notification.kind
     choices = f"{settings.url}/inbox/settings"
     with in_language(account.language):
         text = text_of(notification)
         why = _(
             "You get this email because your settings include “%(kind)s”. Change your"
             " email settings:",
-            kind=KINDS[notification.kind].label,
+            kind=KINDS[kind].label,
         )
         mail = _mail(
             f"notice-{notification.made_at:%Y%m%d%H%M%S}-{outgoing.id}",
             account,
-            text.title,
-            *(_filled(each) for each in text.text),
-            f"{_filled(text.step.label)}:\n{settings.url}{text.step.url}",
-            f"{_filled(why)}\n{choices}",
-            sign_off=f"{settings.institution}, {notification.term.name}",
+            _wording(session, kind, outgoing),
+            {
+                "title": text.title,
+                "text": _paragraphs(*map(filled, text.text)),
+                "link": f"{filled(text.step.label)}:\n{settings.url}{text.step.url}",
+                "settings": f"{filled(why)}\n{choices}",
+                "term": notification.term.name,
+            },
         )
     mail.message["List-Unsubscribe"] = f"<{choices}>"
     return mail
@@ -179,10 +192,11 @@ def _code(session: Session, outgoing: OutboxEntry) -> Mail:
         return _mail(
             f"code-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}",
             account,
-            _("Your code is %(code)s", code=f"{digits[:4]} {digits[4:]}"),
-            _filled(good),
-            _filled(warning),
-            sign_off=backend().settings.institution,
+            _wording(session, outbox.CODE, outgoing),
+            {
+                "title": _("Your code is %(code)s", code=f"{digits[:4]} {digits[4:]}"),
+                "text": _paragraphs(filled(good), filled(warning)),
+            },
         )
 
 
@@ -211,13 +225,12 @@ def _link(session: Session, outgoing: OutboxEntry) -> Mail:
             title = _("You already have an account")
             link, lasts = "/recovery", ""
             then = _("Log in with this address. If you forgot your password, choose a new one:")
-        parts = (f"{_filled(then)}\n{settings.url}{link}", _filled(lasts), _filled(ignore))
+        parts = (f"{filled(then)}\n{settings.url}{link}", filled(lasts), filled(ignore))
         return _mail(
             f"link-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}",
             known or new,
-            title,
-            *(each for each in parts if each),
-            sign_off=settings.institution,
+            _wording(session, outbox.LINK, outgoing),
+            {"title": title, "text": _paragraphs(*parts)},
         )
 
 
@@ -243,43 +256,58 @@ def _alert(session: Session, outgoing: OutboxEntry) -> Mail:
         return _mail(
             f"alert-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}",
             account,
-            ALERTS[data["about"]](data),
-            *map(_filled, (_("Time: %(when)s.", when=when), then, link)),
-            sign_off=settings.institution,
+            _wording(session, outbox.ALERT, outgoing),
+            {
+                "title": ALERTS[data["about"]](data),
+                "text": _paragraphs(*map(filled, (_("Time: %(when)s.", when=when), then, link))),
+            },
         )
 
 
-def _mail(name: str, account: Account, title: str, *paragraphs: str, sign_off: str) -> Mail:
+def _test(session: Session, outgoing: OutboxEntry) -> Mail:
+    """Return a mail with a text that an admin tries, and made-up data."""
+    account, data = session.get_one(Account, outgoing.account_id), outgoing.data or {}
+    with in_language(data["language"]):
+        return _mail(
+            f"test-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}",
+            account,
+            Wording(data["subject"], data["body"]),
+            mail_texts.example(data["of"]),
+        )
+
+
+def _wording(session: Session, kind: str, outgoing: OutboxEntry) -> Wording:
+    """Return the text of a kind in the current language, as it was when the mail was queued."""
+    language = next(code for code in LANGUAGES if code == str(current_locale()))
+    return mail_texts.wording_of(session, kind, language, outgoing.id)
+
+
+def _paragraphs(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)
+
+
+def _mail(name: str, account: Account, wording: Wording, values: Mapping[str, str]) -> Mail:
     """Return a mail in the current language; raise InvalidAddress."""
     to = _address(account.name, account.email)
+    institution = backend().settings.institution
     from_name, from_address = parseaddr(backend().settings.mail_from)
-    sender = _address(from_name or backend().settings.institution, from_address)
-    hello = _filled(_("Hello %(name)s,", name=account.name) if account.name else _("Hello,"))
-    parts = (hello, _filled(f"{title}."), *paragraphs, f"-- \n{_filled(sign_off)}")
-    text = "\n\n".join(parts) + "\n"
+    sender = _address(from_name or institution, from_address)
+    person = {"name": account.name, "institution": institution}
+    found = mail_texts.written(wording, person | {**values})
     message = EmailMessage(policy=SMTP)
     message["Message-ID"] = f"<{name}@{sender.domain}>"
     message["Date"] = format_datetime(datetime.now(UTC))
     message["From"], message["To"] = sender, to
     message["Auto-Submitted"] = "auto-generated"
-    message["Subject"] = _one_line(title)
-    message.set_content(text, cte="7bit" if text.isascii() else "quoted-printable")
+    message["Subject"] = found.subject
+    message.set_content(found.body, cte="7bit" if found.body.isascii() else "quoted-printable")
     message["Content-Language"] = str(current_locale())
     return Mail(name, sender.domain, to.addr_spec, message)
 
 
-def _filled(text: str) -> str:
-    return fill(_one_line(text), WIDTH, break_long_words=False, break_on_hyphens=False)
-
-
-def _one_line(text: str) -> str:
-    """Return the text without line breaks and control characters, for use in a header."""
-    return "".join(sign for sign in " ".join(text.split()) if sign.isprintable())
-
-
 def _address(name: str, address: str) -> Address:
     try:
-        found = Address(display_name=_one_line(name), addr_spec=address)
+        found = Address(display_name=one_line(name), addr_spec=address)
     except (ValueError, IndexError, MessageError) as error:
         raise InvalidAddress(f"{address!r} is no address for mail") from error
     if found.addr_spec != address:

@@ -119,6 +119,25 @@ class OutboxEntry(Outgoing):
         return f"Mail {self.id}"
 
 
+class MailText(Base):
+    """A version of the text of a kind of mail; without a body it is the standard text again.
+
+    It is for the entries of the outbox with a number above `after`.
+    """
+
+    __tablename__ = "mail_texts"
+    __table_args__ = (Index("ix_mail_texts_kind", "kind", "language", "id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(String(20))  # see mail_texts.py
+    language: Mapped[str] = mapped_column(String(12))
+    subject: Mapped[str | None] = mapped_column(Text)
+    body: Mapped[str | None] = mapped_column(Text)
+    after: Mapped[int] = mapped_column(BigInteger)
+    made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+
+
 class Reminder(Base):
     """How far reminders of a window, as of event `seq`, have been sent."""
 

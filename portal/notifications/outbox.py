@@ -13,9 +13,11 @@ from portal.core.correlation import correlation
 from portal.notifications.models import Notification, OutboxEntry, Outgoing
 from portal.people.models import Account
 
-CODE, LINK, ALERT = "code", "link", "alert"  # kinds of mail without a notification
-RANKS = {CODE: -1, LINK: -1, ALERT: 0}  # somebody waits for a code or link; an alert is urgent
-DEAD = (OutboxEntry.dead_at.is_not(None), OutboxEntry.kind.not_in((CODE, LINK)))
+# Kinds of mail without a notification.
+CODE, LINK, ALERT, TEST = "code", "link", "alert", "test"
+# Somebody waits for a code, a link or a test; an alert is urgent.
+RANKS = {CODE: -1, LINK: -1, ALERT: 0, TEST: -1}
+DEAD = (OutboxEntry.dead_at.is_not(None), OutboxEntry.kind.not_in((CODE, LINK, TEST)))
 RETRY_WINDOW = timedelta(days=1)  # of a mail that an admin sends again
 DELETED_AT_ONCE = 10_000
 

@@ -38,6 +38,7 @@ class Right(StrEnum):
     SEE_OPERATIONS = "see_operations"
     SEE_WEBHOOKS = "see_webhooks"
     SEE_SERVICE_TOKENS = "see_service_tokens"
+    SEE_MAIL_TEXTS = "see_mail_texts"
 
     CHANGE_TERMS = "change_terms"
     CHANGE_WINDOWS = "change_windows"
@@ -54,6 +55,7 @@ class Right(StrEnum):
     OPERATE = "operate"
     CHANGE_WEBHOOKS = "change_webhooks"
     CHANGE_SERVICE_TOKENS = "change_service_tokens"
+    CHANGE_MAIL_TEXTS = "change_mail_texts"
 
 
 # What each right allows, as part of the sentence “You may …”.
@@ -81,6 +83,7 @@ WORDS = {
     Right.SEE_OPERATIONS: _l("see the state of the portal"),
     Right.SEE_WEBHOOKS: _l("see webhooks"),
     Right.SEE_SERVICE_TOKENS: _l("see service tokens"),
+    Right.SEE_MAIL_TEXTS: _l("see the texts of mails"),
     Right.CHANGE_TERMS: _l("change terms and their rules"),
     Right.CHANGE_WINDOWS: _l("change windows and waiting rooms"),
     Right.CHANGE_SECTIONS: _l("change sections and the catalog"),
@@ -96,6 +99,7 @@ WORDS = {
     Right.OPERATE: _l("operate the portal"),
     Right.CHANGE_WEBHOOKS: _l("change webhooks"),
     Right.CHANGE_SERVICE_TOKENS: _l("create and revoke service tokens"),
+    Right.CHANGE_MAIL_TEXTS: _l("change the texts of mails"),
 }
 # Each only about their own.
 OWN = frozenset(

@@ -115,6 +115,8 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "suffix": ["zip", "xlsx"],
         "change": list(STATUS_CHANGES),
         "control": ["pause", "off"],
+        "mail_kind": ["promoted", "code"],
+        "mail_language": ["es"],
         "draft": [1],
         "student_id": [cast.ada.id, cast.cleo.id],
         "account_id": [cast.ada.account_id, cast.max.id],

@@ -17,6 +17,7 @@ from portal.core.queue import QUEUES
 from portal.core.settings import ROOT
 from tests.cast import Cast
 from tests.web.http.all_routes import Values, a_values, routes
+from tests.web.http.route_rules import MAIL_TEXT
 from tests.web.visitors import browser_of
 
 Form = Callable[[Values], dict[str, Any]]
@@ -53,6 +54,8 @@ ACTS: dict[str, Form | str] = {
     },
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
     "<any(pause,resume,off,on,advice,back):control>": "tests/web/admin/test_waiting_room.py",
+    f"POST {MAIL_TEXT}": "tests/notifications/test_mail_texts.py",
+    f"POST {MAIL_TEXT}/standard": "tests/notifications/test_mail_texts.py",
     "POST /admin/exports": "tests/exchange/test_exports.py",
     "POST /admin/imports": "tests/exchange/test_page.py",
     "POST /admin/imports/<int:import_id>/"

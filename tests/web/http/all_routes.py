@@ -63,6 +63,8 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "notice": min(story["notice"]),
         "action": "extend",
         "control": "pause",
+        "mail_kind": "promoted",
+        "mail_language": "es",
         "name": "captcha",
         "queue": "notify",
         "records": "course",

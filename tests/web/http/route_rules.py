@@ -12,7 +12,9 @@ from portal.catalog.deletion import KINDS as CATALOG_KINDS
 from portal.catalog.terms import STATE_CHANGES
 from portal.core.db import transaction
 from portal.core.flags import NAMES
+from portal.core.i18n import LANGUAGES
 from portal.core.queue import QUEUES
+from portal.notifications.mail_texts import all_kinds
 from portal.people.models import Account, Student
 from portal.people.roles import ROLES, STAFF_ROLES, Right
 from tests.cast import a_department, an_account
@@ -95,6 +97,10 @@ DEAD_LETTER = "/admin/operations/jobs/<job>/<any(retry,discard):remedy>"
 WEBHOOK = "/admin/webhooks/<int:webhook_id>"
 SWITCH = "<any(on,off,secret,delete):what>"
 DELIVERY = "deliveries/<which>/<any(retry,discard):remedy>"
+MAIL_TEXT = (
+    f"/admin/mail-texts/<any({','.join(sorted(all_kinds()))}):mail_kind>"
+    f"/<any({','.join(LANGUAGES)}):mail_language>"
+)
 MAIL = "/admin/operations/mails/<which>/<any(retry,discard):remedy>"
 STATUS_CHANGE = (
     "/admin/terms/<int:term_id>/sections/<int:section_id>/"
@@ -408,6 +414,11 @@ RULES = {
     "<any(pause,resume,off,on,advice,back):control>": needs(Right.CHANGE_WINDOWS),
     "GET /admin/webhooks": needs(Right.SEE_WEBHOOKS),
     "POST /admin/webhooks": needs(Right.CHANGE_WEBHOOKS),
+    "GET /admin/mail-texts": needs(Right.SEE_MAIL_TEXTS),
+    f"GET {MAIL_TEXT}": needs(Right.SEE_MAIL_TEXTS),
+    f"POST {MAIL_TEXT}": needs(Right.CHANGE_MAIL_TEXTS),
+    f"GET {MAIL_TEXT}/standard": needs(Right.CHANGE_MAIL_TEXTS),
+    f"POST {MAIL_TEXT}/standard": needs(Right.CHANGE_MAIL_TEXTS),
     "GET /admin/service-tokens": needs(Right.SEE_SERVICE_TOKENS),
     "POST /admin/service-tokens": needs(Right.CHANGE_SERVICE_TOKENS),
     "GET /admin/service-tokens/<int:token>/revoke": needs(

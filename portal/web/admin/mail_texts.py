@@ -1,0 +1,149 @@
+"""The texts of mails: a list, and for each kind and language a page to write, see and try it."""
+
+from flask import Blueprint, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from portal.backend import backend
+from portal.core.db import ChangedMeanwhile, transaction
+from portal.core.i18n import LANGUAGES, _, _l, in_language
+from portal.notifications import mail, mail_texts
+from portal.notifications.mail_texts import LONGEST_BODY, LONGEST_SUBJECT, Wording
+from portal.people.roles import Right
+from portal.web.confirm import CHANGED, Confirmation, confirm, done, seen_number
+from portal.web.forms import Form, NoteField, ReasonField, TextField
+from portal.web.http.access import requires, visitor
+
+bp = Blueprint("mail_texts", __name__, url_prefix="/mail-texts")
+
+KINDS = sorted(mail_texts.all_kinds())
+ONE = f"/<any({','.join(KINDS)}):mail_kind>/<any({','.join(LANGUAGES)}):mail_language>"
+
+
+class MailTextForm(Form):
+    """The subject and the body of a mail."""
+
+    subject = TextField(_l("Subject"), longest=LONGEST_SUBJECT, missing=_l("Enter a subject."))
+    body = NoteField(
+        _l("Text"),
+        required=True,
+        longest=LONGEST_BODY,
+        missing=_l("Enter a text."),
+        render_kw={"rows": 16},
+    )
+    reason = ReasonField(required=False)
+
+
+@bp.get("")
+@requires(Right.SEE_MAIL_TEXTS)
+def index() -> ResponseReturnValue:
+    """Render every kind with its languages, and whether its text was changed."""
+    with transaction() as session:
+        return render_template(
+            "admin/mail_texts.html",
+            kinds=mail_texts.labels(),
+            languages=LANGUAGES,
+            stored=mail_texts.all_latest(session),
+        )
+
+
+@bp.get(ONE)
+@requires(Right.SEE_MAIL_TEXTS)
+def show(mail_kind: str, mail_language: str) -> ResponseReturnValue:
+    """Render the text as it is now, with a preview."""
+    with transaction() as session:
+        stored = mail_texts.latest(session, mail_kind, mail_language)
+    wording = _standard(mail_kind, mail_language)
+    if stored and stored.body is not None:
+        wording = Wording(stored.subject or "", stored.body)
+    form = MailTextForm(formdata=None, subject=wording.subject, body=wording.body.strip())
+    return _page(mail_kind, mail_language, form, stored.id if stored else 0)
+
+
+@bp.post(ONE)
+@requires(Right.CHANGE_MAIL_TEXTS)
+def change(mail_kind: str, mail_language: str) -> ResponseReturnValue:
+    """Show a preview, send a test to oneself, or store the text, by the button."""
+    form, version, button = MailTextForm(), seen_number(), request.form.get("do", "")
+    valid, wording = form.validate(), Wording(form.subject.data, f"{form.body.data}\n")
+    for field, error in mail_texts.errors(mail_kind, wording).items():
+        form.refuse(error, field)
+        valid = False
+    if valid and button == "save" and not form.reason.data:
+        form.refuse(_("Enter a reason."), "reason")
+        valid = False
+    if not valid:
+        return _page(mail_kind, mail_language, form, version), 422
+    if button == "test":
+        return _test(mail_kind, mail_language, form, version, wording)
+    if button != "save":
+        return _page(mail_kind, mail_language, form, version)
+    stored = None if wording == _standard(mail_kind, mail_language) else wording
+    by, reason = visitor().id, form.reason.data
+    try:
+        mail_texts.change(mail_kind, mail_language, stored, version, by=by, reason=reason)
+    except ChangedMeanwhile:
+        form.refuse(str(CHANGED))
+        return _page(mail_kind, mail_language, form, version), 409
+    return done(_("Text saved. Mail that already waits keeps its text."), url_for(".index"))
+
+
+@bp.route(f"{ONE}/standard", methods=["GET", "POST"])
+@requires(Right.CHANGE_MAIL_TEXTS)
+def reset(mail_kind: str, mail_language: str) -> ResponseReturnValue:
+    """Go back to the standard text."""
+    with transaction() as session:
+        stored = mail_texts.latest(session, mail_kind, mail_language)
+    page = Confirmation(
+        title=_("Go back to the standard text"),
+        button=_("Use the standard text"),
+        back=(url_for(".show", mail_kind=mail_kind, mail_language=mail_language), _("Text")),
+        facts=[
+            (_("Mail"), mail_texts.labels()[mail_kind]),
+            (_("Language"), LANGUAGES[mail_language]),
+        ],
+        meaning=[_("New mail gets the standard text. The audit trail keeps yours.")],
+        seen={"version": stored.id if stored else 0},
+    )
+
+    def act(reason: str) -> ResponseReturnValue:
+        version = seen_number()
+        mail_texts.change(mail_kind, mail_language, None, version, by=visitor().id, reason=reason)
+        return done(_("The standard text is back."), url_for(".index"))
+
+    return confirm(page, act)
+
+
+def _test(
+    kind: str, language: str, form: MailTextForm, version: int, wording: Wording
+) -> ResponseReturnValue:
+    if address := mail.send_test(visitor().id, kind, language, wording):
+        sent_to = _("A test was sent to %(address)s. Nothing is saved yet.", address=address)
+        return _page(kind, language, form, version, sent_to)
+    form.refuse(_("Your account has no email address."))
+    return _page(kind, language, form, version), 422
+
+
+def _standard(kind: str, language: str) -> Wording:
+    with in_language(language):
+        return mail_texts.standard(kind)
+
+
+def _page(kind: str, language: str, form: MailTextForm, version: int, sent_to: str = "") -> str:
+    preview = None
+    if not form.errors:
+        person = {"name": "Ada Lovelace", "institution": backend().settings.institution}
+        with in_language(language):
+            values = person | mail_texts.example(kind)
+            preview = mail_texts.written(Wording(form.subject.data, form.body.data), values)
+    return render_template(
+        "admin/mail_text.html",
+        kind=kind,
+        label=mail_texts.labels()[kind],
+        language_code=language,
+        language_name=LANGUAGES[language],
+        placeholders=mail_texts.placeholders(kind),
+        form=form,
+        version=version,
+        preview=preview,
+        sent_to=sent_to,
+    )

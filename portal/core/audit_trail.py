@@ -105,6 +105,8 @@ AUDIT_ACTIONS = {
     "student.admit": _l("Visiting student admitted"),
     "student.create": _l("Student created"),
     "student.edit": _l("Student edited"),
+    "student.view": _l("Began to view a student’s pages"),
+    "student.view_end": _l("Stopped viewing a student’s pages"),
     "signing_key.make": _l("Key that signs tokens renewed"),
     "sessions.end": _l("Sessions ended"),
     "student.privacy": _l("Privacy changed"),

@@ -46,6 +46,7 @@ class Right(StrEnum):
     ADJUST = "adjust"
     CHANGE_STUDENTS = "change_students"
     CHANGE_HOLDS = "change_holds"
+    VIEW_AS_STUDENT = "view_as_student"
     GRANT_PERMISSIONS = "grant_permissions"
     CHANGE_INSTRUCTORS = "change_instructors"
     CHANGE_ACCOUNTS = "change_accounts"
@@ -90,6 +91,7 @@ WORDS = {
     Right.ADJUST: _l("add, drop and move students"),
     Right.CHANGE_STUDENTS: _l("change the records of students"),
     Right.CHANGE_HOLDS: _l("place and lift holds"),
+    Right.VIEW_AS_STUDENT: _l("view pages as a student"),
     Right.GRANT_PERMISSIONS: _l("grant and revoke permissions for sections"),
     Right.CHANGE_INSTRUCTORS: _l("change the accounts of instructors"),
     Right.CHANGE_ACCOUNTS: _l("deactivate accounts, and help people to log in again"),

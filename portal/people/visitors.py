@@ -31,6 +31,7 @@ class Visitor:
     ended: frozenset[str] = frozenset()  # sessions that were logged out early
     departments: frozenset[int] = frozenset()  # whose sections they schedule
     decides: bool = False  # applications, for a department; for menus, not for rights
+    viewer: "Visitor | None" = None  # who sees the pages in this student's place, read only
 
     is_authenticated = True
     is_active = True
@@ -49,6 +50,11 @@ class Visitor:
     def is_staff(self) -> bool:
         """Return whether one of the roles opens pages for admins."""
         return is_staff(self.roles)
+
+    @property
+    def actor(self) -> int:
+        """Return the account that asks: the viewer's, if there is one."""
+        return self.viewer.id if self.viewer else self.id
 
     def has(self, epoch: int, session: str) -> bool:
         """Return whether the session with that epoch and name is live."""

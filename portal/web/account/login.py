@@ -25,7 +25,7 @@ from portal.backend import backend
 from portal.core.db import read_only, transaction
 from portal.ledger.function_library import translate_errors
 from portal.live.publish import sessions_ended
-from portal.people import accounts, passwords, visitors
+from portal.people import accounts, passwords, viewing, visitors
 from portal.people.models import ACTIVE, Account
 from portal.people.passwords import LONGEST
 from portal.protection import captcha
@@ -114,12 +114,15 @@ def end_this_session() -> None:
 
     While PostgreSQL is unavailable, only the cookie is deleted.
     """
-    account = current_user.is_authenticated and current_user.id
+    account = current_user.is_authenticated and current_user.actor
+    viewed = account and current_user.viewer and current_user.student_id
     name, until = sessions.name(), sessions.ends()
     new_session()
     if not account:
         return
     try:
+        if viewed:
+            viewing.note_end(viewed, account)
         accounts.end_session(account, name, until)
     except SQLAlchemyError as error:
         log.warning("A session of account %s could not be ended: %s", account, error)

@@ -3,7 +3,17 @@
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from flask import Flask, abort, current_app, g, make_response, redirect, request, url_for
+from flask import (
+    Flask,
+    abort,
+    current_app,
+    g,
+    make_response,
+    redirect,
+    request,
+    session,
+    url_for,
+)
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from flask_wtf.csrf import CSRFError
@@ -11,7 +21,7 @@ from flask_wtf.csrf import CSRFError
 from portal.core.i18n import _, _l
 from portal.people.roles import OWN, ROLES, WORDS, Right, rights_of
 from portal.people.visitors import Visitor
-from portal.web.http import resuming
+from portal.web.http import resuming, viewing
 from portal.web.http.errors import Words, answer, problem
 from portal.web.http.request_info import same_origin
 
@@ -112,7 +122,10 @@ def _guard() -> ResponseReturnValue | None:
     if request.endpoint is None:
         return None  # no such page: everyone gets the 404
     view = current_app.view_functions[request.endpoint]
-    if PUBLIC in rule_of(view):
+    public = PUBLIC in rule_of(view)
+    if viewing.STUDENT in session and viewing.refused(visitor(), public=public):
+        return answer(403, viewing.READ_ONLY)
+    if public:
         return None
     who = visitor()
     if not who.is_authenticated:

@@ -19,6 +19,7 @@ from portal.waiting_room import access_tokens, admission
 from portal.waiting_room.access_tokens import AccessToken
 from portal.waiting_room.admission import FREE, Admission, Applicant
 from portal.web.account import sessions
+from portal.web.http import viewing
 from portal.web.http.access import View, to_login_and_back, visitor
 from portal.web.http.errors import Words, answer, refused_often
 from portal.windows.phases import Phase
@@ -95,14 +96,14 @@ def remember_proof() -> None:
 
 def look_up(term: int, phase: Phase, who: Visitor) -> Admission:
     """Return the visitor's admission status without joining the queue."""
-    if not enabled():
+    if not enabled() or who.viewer:
         return FREE
     return _with_token(admission.look_up(term, phase, _applicant(who)))
 
 
 def enter(term: int, phase: Phase, who: Visitor) -> Admission:
     """Join the queue, or get in if the queue is empty. Raise WindowEnded."""
-    if not enabled():
+    if not enabled() or who.viewer:
         return FREE
     return _with_token(admission.enter(term, phase, _applicant(who)))
 
@@ -149,7 +150,7 @@ def _check_token() -> ResponseReturnValue | None:
     view = current_app.view_functions.get(request.endpoint or "")
     if not getattr(view, "needs_access_token", False) or request.method in READS:
         return None
-    if not enabled():
+    if not enabled() or viewing.STUDENT in session:  # one who only views is refused later
         return None
     if _logged_out():
         g.skips_account = True

@@ -6,7 +6,7 @@ from portal.people import signed_tokens, tokens, visitors
 from portal.people.tokens import Bearer
 from portal.people.visitors import Visitor
 from portal.web.account import sessions
-from portal.web.http import request_limits
+from portal.web.http import request_limits, viewing
 from portal.web.http.extensions import logins
 
 HEALTH = {"/health", "/ready"}
@@ -55,4 +55,4 @@ def _of_session(stored: str) -> Visitor | None:
     found = visitors.from_session(stored, sessions.name())
     if found and found.is_staff:
         sessions.end_when_idle()
-    return found
+    return viewing.in_place_of(found) if found else None

@@ -14,7 +14,7 @@ from portal.core import redis_clients
 
 
 def _account() -> str:
-    return str(current_user.id)
+    return str(current_user.actor)
 
 
 class Logins(LoginManager):  # type: ignore[misc]

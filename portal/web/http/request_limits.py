@@ -186,6 +186,6 @@ def _charge() -> Charge:
 
 def _account() -> str | None:
     try:
-        return str(current_user.id) if current_user.is_authenticated else None
+        return str(current_user.actor) if current_user.is_authenticated else None
     except AWAY:
         return None

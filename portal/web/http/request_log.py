@@ -77,7 +77,7 @@ def _method() -> str:
 def _account() -> str:
     """Return the account that asks, or the name of a login attempt, if it is known by now."""
     visitor = g.get("_login_user")  # Flask-Login's; asking it again could cost a query
-    known = g.get("tried") or getattr(visitor, "id", None) or session.get("_user_id", "")
+    known = g.get("tried") or getattr(visitor, "actor", None) or session.get("_user_id", "")
     return str(known).partition(".")[0]
 
 

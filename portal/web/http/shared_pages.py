@@ -77,6 +77,7 @@ def _unusual() -> bool:
         or flash_messages.take()
         or clock_note(clock)
         or flags.known_off("caches")
+        or visitor().viewer
     )
 
 

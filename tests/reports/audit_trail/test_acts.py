@@ -115,6 +115,8 @@ ACTS: dict[str, Form | str] = {
     ),
     "POST /admin/courses/new": "tests/web/admin/test_courses.py",
     "POST /admin/courses/<int:course_id>/edit": "tests/web/admin/test_courses.py",
+    "POST /admin/students/<int:student_id>/view": "tests/web/admin/students/test_viewing.py",
+    "POST /admin/viewing/stop": "tests/web/admin/students/test_viewing.py",
     "POST /admin/students/new": "tests/web/admin/students/test_editing.py",
     "POST /admin/students/<int:student_id>/edit": "tests/web/admin/students/test_editing.py",
     "POST /admin/terms/<int:term_id>/adjust": "tests/web/admin/students/test_adjustments.py",

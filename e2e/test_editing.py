@@ -1,0 +1,83 @@
+"""The registrar edits courses and accounts, and sees what a student sees."""
+
+import re
+
+from playwright.sync_api import expect
+
+from e2e.person import Meet
+from portal.catalog.models import Section, Term
+from tests import cast as builders
+from tests.cast import Cast
+
+WHY = "The senate has decided it."
+PHONE = {"viewport": {"width": 390, "height": 800}, "java_script_enabled": False}
+
+
+def test_a_course_is_edited_on_a_phone_without_javascript_and_students_see_it(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    ada, boss = meet("ada"), meet("max", **PHONE)
+    boss.go(f"/admin/courses/{section.course_id}")
+    boss.page.get_by_role("link", name="Edit", exact=True).click()
+    main = boss.page.locator("main")
+    main.get_by_label("Title").fill("Touching sounds")
+    main.get_by_label("Prerequisites").fill("MAT-1010 and")
+    main.get_by_label(term.name, exact=True).check()
+    main.get_by_role("button", name="Review").click()
+    expect(main.locator(".errors")).to_contain_text("A course is missing here")
+    main.get_by_label("Prerequisites").fill("")
+    main.get_by_role("button", name="Review").click()
+    expect(main.locator("h1")).to_contain_text("Change")
+    expect(main).to_contain_text("Touching sounds")
+    main.get_by_label("Reason").fill(WHY)
+    main.get_by_role("button", name="Save changes").click()
+    expect(main.locator("h1")).to_have_text("Touching sounds")
+    expect(main).to_contain_text(WHY)
+    ada.go(f"/terms/{term.id}")
+    ada.asks_until(ada.row(section).get_by_text("Touching sounds").first)
+
+
+def test_a_deactivated_student_is_out_at_once_and_can_come_back(meet: Meet, term: Term) -> None:
+    name = f"nora{term.id}"
+    student = builders.a_student(name)
+    boss, nora = meet("max"), meet()
+    nora.log_in(name)
+    boss.go(f"/admin/accounts/{student.account_id}")
+    boss.page.get_by_role("link", name="Deactivate").click()
+    boss.dialog.get_by_label("Reason").fill(WHY)
+    boss.dialog.get_by_role("button", name="Deactivate the account").click()
+    expect(boss.page.locator("main .badge")).to_have_text("Deactivated")
+    nora.go("/account")
+    nora.page.get_by_role("link", name="Forgot your password?").click()
+    nora.page.get_by_label("Email address").fill(f"{name}@example.org")
+    nora.page.get_by_role("button", name="Send the link").click()
+    expect(nora.page.locator("main")).to_contain_text("Check your email")
+    boss.page.get_by_role("link", name="Activate").click()
+    boss.dialog.get_by_label("Reason").fill(WHY)
+    boss.dialog.get_by_role("button", name="Activate the account").click()
+    expect(boss.page.locator("main .badge")).to_have_count(0)
+    nora.log_in(name)
+
+
+def test_the_registrar_views_as_a_student_and_can_change_nothing(
+    meet: Meet, term: Term, section: Section, cast: Cast
+) -> None:
+    builders.an_open_window(term)
+    ada, boss = meet("ada").enter(term), meet("max")
+    boss.expected = re.compile(r"status of (403|422)|Status Error Code 403|WebSocket|object Event")
+    boss.go(f"/admin/students/{cast.ada.id}")
+    boss.page.get_by_role("link", name="View as student").click()
+    boss.dialog.get_by_label("Reason").fill(WHY)
+    boss.dialog.get_by_role("button", name="View").click()
+    banner = boss.page.locator(".viewing")
+    expect(banner).to_contain_text("You see the pages of Ada.")
+    boss.go(f"/terms/{term.id}")
+    boss.ask(section)
+    boss.dialog.locator("button[type=submit]").click()
+    expect(boss.page.locator("body")).to_contain_text("You are viewing a student’s pages")
+    ada.has(section, "")
+    boss.go(f"/terms/{term.id}/mine")
+    banner.get_by_role("button", name="Stop viewing").click()
+    expect(boss.page.locator("main .row-code").first).to_have_text(cast.ada.number)
+    expect(banner).to_have_count(0)

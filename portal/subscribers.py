@@ -19,6 +19,7 @@ from portal.reports import closeout
 def connect() -> None:
     """Subscribe the upper packages to the signals of lower ones; calling it twice does no harm."""
     signals.password_changed.subscribe(_mail_about_password)
+    signals.email_changed.subscribe(_mail_about_email)
     signals.token_created.subscribe(_mail_about_token)
     signals.hold_changed.subscribe(announce_hold)
     signals.permission_changed.subscribe(announce_permission)
@@ -39,6 +40,10 @@ def connect() -> None:
 
 def _mail_about_password(session: Session, account: int) -> None:
     alert(session, account, "password")
+
+
+def _mail_about_email(session: Session, account: int, before: str) -> None:
+    alert(session, account, "email", address=before)
 
 
 def _mail_about_token(session: Session, account: int, name: str) -> None:

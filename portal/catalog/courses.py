@@ -210,7 +210,11 @@ def edit(  # noqa: PLR0913, PLR0917  who changes what from what, and why
         if stored is None or stored.course_id != course_id:
             raise ChangedMeanwhile
         sections.edit_within(session, each, followed(stored, before, wanted), by, reason)
-    _write(session, course, wanted)
+    try:
+        _write(session, course, wanted)
+        session.flush()
+    except IntegrityError as error:
+        raise CodeTaken from error
     offered_in = select(Section.term_id).where(Section.course_id == course_id)
     newer = update(Term).values(catalog_version=Term.catalog_version + 1)
     session.execute(newer.where(Term.id.in_(offered_in)))
@@ -223,10 +227,6 @@ def edit(  # noqa: PLR0913, PLR0917  who changes what from what, and why
         after=wanted.facts,
         reason=reason,
     )
-    try:
-        session.flush()
-    except IntegrityError as error:
-        raise CodeTaken from error
     return True
 
 

@@ -98,8 +98,11 @@ def _queue_link(account: int | None, about: str, address: str, language: str) ->
 
 
 def alert(session: Session, account: int, about: str, **facts: str) -> None:
-    """Send an alert about a change to the account, once the transaction commits."""
-    if not session.get_one(Account, account).email:
+    """Send an alert about a change to the account, once the transaction commits.
+
+    It goes to the account's address, or to the `address` among the facts.
+    """
+    if not facts.get("address", session.get_one(Account, account).email):
         return
     data = {"about": about, "at": round(datetime.now(UTC).timestamp() * 1000), **facts}
     outbox.queue_mail(session, outbox.ALERT, account, data, ALERT_MINUTES)
@@ -127,6 +130,7 @@ def send_test(account: int, kind: str, language: str, wording: Wording) -> str:
 
 ALERTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "password": lambda _data: _("Your password was changed"),
+    "email": lambda _data: _("Your account has another email address now"),
     "differences": lambda data: _(
         "%(term)s: the audit found %(count)s differences",
         term=data["term"],
@@ -255,7 +259,7 @@ def _alert(session: Session, outgoing: OutboxEntry) -> Mail:
             link = f"{_('My account')}: {settings.url}/account"
         return _mail(
             f"alert-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}",
-            account,
+            Account(name=account.name, email=data.get("address", account.email)),
             _wording(session, outbox.ALERT, outgoing),
             {
                 "title": ALERTS[data["about"]](data),

@@ -12,12 +12,13 @@ from portal.backend import backend
 from portal.catalog.models import Department, Instructor
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
-from portal.people import passwords, visitors
+from portal.people import passwords, tokens, visitors
 from portal.people.mail_links import InvalidLink
 from portal.people.models import ACTIVE, Account
 from portal.people.roles import STAFF_ROLES
 from portal.people.signals import password_changed, sessions_ended
 
+LONGEST_ADDRESS = 254  # characters of an email address
 MAX_LENGTHS = {"username": 64, "name": 160, "password": 1024}  # as the login form reads them
 MAX_OF_ADDRESS = 5  # accounts that share a mail address, and get links
 PAGE_SIZE, MAX_WORDS = 50, 6
@@ -187,7 +188,7 @@ def search(session: Session, text: str, page: int) -> tuple[list[Account], bool]
 
 
 def set_active(account_id: int, by: int, reason: str, *, active: bool) -> None:
-    """Let people log in to the account again, or end its sessions and let nobody in.
+    """Let people log in to the account again, or end its sessions and tokens and let nobody in.
 
     Do nothing if that is done. Raise AccountRefusedError for an admin's account.
     """
@@ -199,6 +200,8 @@ def set_active(account_id: int, by: int, reason: str, *, active: bool) -> None:
             raise AccountRefusedError(account.username)
         account.deactivated_at = None if active else datetime.now(UTC)
         account.session_epoch, account.ended_sessions = account.session_epoch + 1, {}
+        if not active:
+            tokens.end_all(session, account_id, by=by, reason=reason)
         add_audit_entry(
             session,
             "account.activate" if active else "account.deactivate",

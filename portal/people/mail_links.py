@@ -29,17 +29,18 @@ def address_of(token: str) -> str:
 
 def recovery_token(account: Account) -> str:
     """Return what lets its bearer choose another password, once."""
-    return str(_signer(RECOVERY).dumps([account.id, account.session_epoch]))
+    return str(_signer(RECOVERY).dumps([account.id, account.session_epoch, account.email]))
 
 
 def account_of(token: str) -> Account:
     """Return the account of a token for another password; raise InvalidLink.
 
-    A changed password raises the account's epoch, so the link then counts as used.
+    A changed password raises the account's epoch, so the link then counts as used. A link to an
+    earlier address of the account doesn't count.
     """
-    number, epoch = _read(RECOVERY, token)
+    number, epoch, email = _read(RECOVERY, token)
     with transaction() as session:
-        mine = Account.id == number, Account.session_epoch == epoch, ACTIVE
+        mine = Account.id == number, Account.session_epoch == epoch, Account.email == email, ACTIVE
         account = session.scalar(select(Account).where(*mine))
     if account is None:
         raise InvalidLink

@@ -104,6 +104,29 @@ def change_roles(account_id: int, seen: Grant, wanted: Grant, *, by: int | None,
         sessions_ended.send(account_id)
 
 
+class LastAdminError(Exception):
+    """Nobody else is an admin."""
+
+
+def end_admin(account_id: int, *, by: int | None, why: str) -> None:
+    """End the role admin of an account, and all its sessions. Raise LastAdminError."""
+    with transaction() as session:
+        locked = select(Account).where(Account.is_admin, *PERSON).order_by(Account.id)
+        admins = {each.id: each for each in session.scalars(locked.with_for_update())}
+        if account_id not in admins:
+            return
+        if all(each.deactivated_at for each in admins.values() if each.id != account_id):
+            raise LastAdminError
+        account = admins[account_id]
+        account.is_admin = False
+        account.session_epoch, account.ended_sessions = account.session_epoch + 1, {}
+        facts = {"before": {"admin": True}, "after": {"admin": False}}
+        subject = f"account:{account_id}"
+        add_audit_entry(session, "account.change", subject, by=by, reason=why, **facts)
+    visitors.forget(account_id)
+    sessions_ended.send(account_id)
+
+
 def _find(which: ColumnElement[bool]) -> list[StaffMember]:
     query = select(Account).where(which, *PERSON).order_by(Account.name, Account.username)
     with transaction() as session:

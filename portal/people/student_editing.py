@@ -16,7 +16,7 @@ from portal.catalog.record_details import Field, RecordDetails, text_lines
 from portal.core.audit_trail import AuditEntry, add_audit_entry
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _l
-from portal.people import accounts
+from portal.people import accounts, signals
 from portal.people.models import Account, Student, StudentSubject
 
 # Lists of numbers that would lose a student who gets another one.
@@ -167,10 +167,14 @@ def edit(  # noqa: PLR0913, PLR0917  who changes what from what, and why
         raise ChangedMeanwhile
     if found := number_obstacles(session, student_id, before, wanted):
         raise InTheWay(found)
+    if not may_change_email(student.account, before, wanted):
+        raise ChangedMeanwhile
     try:
         _write(session, student, wanted)
     except IntegrityError as error:
         raise NumberTaken from error
+    if before.email != wanted.email:
+        signals.email_changed.send(session, student.account_id, before.email)
     add_audit_entry(
         session,
         "student.edit",
@@ -181,6 +185,11 @@ def edit(  # noqa: PLR0913, PLR0917  who changes what from what, and why
         reason=reason,
     )
     return True
+
+
+def may_change_email(account: Account, old: StudentDetails, new: StudentDetails) -> bool:
+    """Return whether the change leaves an admin's address as it is, which recovers a password."""
+    return old.email == new.email or not account.is_admin
 
 
 def number_obstacles(

@@ -106,6 +106,12 @@ def revoke(account_id: int, token_id: int | None = None) -> list[str]:
         return [token.name for token in revoked]
 
 
+def end_all(session: Session, account_id: int, *, by: int, reason: str) -> None:
+    """Revoke all tokens of an account in its transaction."""
+    for token in session.scalars(_not_revoked(account_id).with_for_update()):
+        end(session, token, by=by, reason=reason)
+
+
 def end(session: Session, token: ApiToken, *, by: int | None, reason: str = "") -> None:
     """Revoke a token that is locked."""
     before = _audit_facts(token)

@@ -36,7 +36,7 @@ from portal.runtime.command_context import connected
 @click.option(
     "--end-role",
     "ended",
-    type=click.Choice(("scheduler", *STAFF_ROLES)),
+    type=click.Choice(("admin", "scheduler", *STAFF_ROLES)),
     multiple=True,
     help="End such a role and all sessions of the account; can be repeated.",
 )
@@ -88,6 +88,13 @@ def _end_roles(username: str, ended: tuple[str, ...]) -> None:
         raise click.ClickException(
             f"The account {username!r} has no role {', '.join(sorted(missing))}."
         )
+    if "admin" in ended:
+        try:
+            staff.end_admin(found.id, by=None, why="command line")
+        except staff.LastAdminError:
+            raise click.ClickException(
+                f"{username!r} is the only admin. Give another account the role first: --admin."
+            ) from None
     departments = found.has.departments if "scheduler" not in ended else frozenset[int]()
     kept = staff.Grant(found.has.roles - set(ended), departments)
     staff.change_roles(found.id, found.has, kept, by=None, why="command line")

@@ -15,7 +15,7 @@ from portal.catalog.term_catalog import offered_terms
 from portal.core.i18n import _, _l, current_locale
 from portal.notifications import mail
 from portal.people import accounts, mail_links, passwords, visitors
-from portal.people.accounts import MAX_LENGTHS, AccountRefusedError
+from portal.people.accounts import LONGEST_ADDRESS, MAX_LENGTHS, AccountRefusedError
 from portal.people.mail_links import SIGN_UP, InvalidLink
 from portal.people.models import Account
 from portal.people.passwords import LONGEST, SHORTEST
@@ -34,21 +34,31 @@ OF_CLIENT = RateLimit("link-from", at_once=20, a_minute=2)  # more only with a c
 OF_CLIENT_WITHOUT_CAPTCHA = RateLimit("link-from", at_once=60, a_minute=10)
 
 
-class AddressForm(Form):
-    """An email address."""
-
-    email = TextField(
+def _address_field(longest: int) -> TextField:
+    return TextField(
         _l("Email address"),
-        longest=MAX_LENGTHS["username"],
+        longest=longest,
         missing=_l("Enter your email address."),
         render_kw={"type": "email", "autocomplete": "email", "spellcheck": "false"},
     )
+
+
+class AddressForm(Form):
+    """An email address."""
+
+    email = _address_field(LONGEST_ADDRESS)
 
     def validate_email(self, field: TextField) -> None:
         """Raise ValidationError unless mail could be sent there."""
         field.data = field.data.lower()
         if not mail.is_address(field.data):
             raise ValidationError(_("Enter an email address such as name@example.org."))
+
+
+class NewAddressForm(AddressForm):
+    """The email address of a new account, which becomes its username."""
+
+    email = _address_field(MAX_LENGTHS["username"])
 
 
 class NewPasswordForm(Form):
@@ -132,7 +142,7 @@ def finish(link: str) -> ResponseReturnValue:
 
 def ask_for_address(about: str) -> ResponseReturnValue:
     """Ask for an address, or mail a link to it; the answer does not tell whether it is known."""
-    form, sent = AddressForm(), ""
+    form, sent = NewAddressForm() if about == SIGN_UP else AddressForm(), ""
     if request.method == "POST" and form.validate():
         wait, asks = _charge(form.email.data)
         if wait:

@@ -10,7 +10,7 @@ from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.i18n import _, current_locale
 from portal.notifications import mail
-from portal.people import accounts, visitors
+from portal.people import accounts, staff, visitors
 from portal.people.accounts import AccountRefusedError
 from portal.people.models import Account
 from portal.people.roles import ROLES, Right
@@ -41,7 +41,7 @@ def show(account_id: int) -> ResponseReturnValue:
     account = _account(account_id)
     with transaction() as session:
         log = audit_trail.latest_about(session, f"account:{account_id}")
-    known = visitors.find(account_id)
+    known = visitors.find(account_id) or staff.find(account_id)
     return render_template(
         "admin/account.html",
         account=account,
@@ -73,7 +73,10 @@ def switch(account_id: int, wanted: str) -> ResponseReturnValue:
     else:
         meaning = [
             _("Nobody can log in to this account. Its sessions and access tokens end at once."),
-            _("Seats, waitlist positions, roles and records stay."),
+            _(
+                "Seats, waitlist positions, roles and records stay, and mail about them still goes"
+                " out."
+            ),
         ]
     return _confirm(
         account,
@@ -95,6 +98,8 @@ def recover(account_id: int) -> ResponseReturnValue:
     refusal = ""
     if account.deactivated_at:
         refusal = _("The account is deactivated. Activate it first.")
+    elif backend().settings.oidc and not account.password_hash:
+        refusal = _("The account has no password here: its owner logs in by single sign-on.")
     elif not mail.is_address(account.email):
         refusal = _("The account has no email address. Add one to the record of the person first.")
 
@@ -161,8 +166,9 @@ def _obstacle(account: Account) -> str:
         return _("You can’t deactivate your own account.")
     if account.is_admin:
         return _(
-            "An account of the registrar’s office can’t be deactivated here. A command ends its"
-            " role first."
+            "An account of the registrar’s office can’t be deactivated here. First end its role"
+            " with “%(command)s”.",
+            command=f"fairseat account {account.username} --end-role admin",
         )
     return ""
 

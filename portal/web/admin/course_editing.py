@@ -10,7 +10,7 @@ from wtforms import ValidationError
 
 from portal.catalog import courses, requisites, sections
 from portal.catalog.courses import CodeTaken, CourseDetails
-from portal.catalog.deletion import InTheWay
+from portal.catalog.deletion import InTheWay, Obstacle
 from portal.catalog.models import Course, Subject, Term
 from portal.catalog.section_fields import (
     FIELDS,
@@ -271,14 +271,13 @@ def edit(course_id: int) -> ResponseReturnValue:
             return render_or_redirect(lambda: _form_page(form, **shown))
         wanted = form.details
         changes = stored.differences(wanted)
+        if not changes and "confirmed" in sent:  # it was sent twice
+            return go(url_for(".show", course_id=course_id))
         if stored.mark != seen:
             return render_or_redirect(
                 lambda: _conflict_page(session, course, form, stored, changes)
             )
-        if not changes:
-            form.refuse(_("You have not changed anything."))
-        if found := courses.code_obstacles(session, course_id, stored, wanted):
-            form.refuse(_code_refusal(found), "code")
+        _check_change(form, changes, courses.code_obstacles(session, course_id, stored, wanted))
         if form.errors:
             return render_or_redirect(lambda: _form_page(form, **shown))
         edits = _planned(session, course_id, stored, form)
@@ -311,6 +310,13 @@ def edit(course_id: int) -> ResponseReturnValue:
         return go(url_for(".show", course_id=course_id))
 
     return confirm_change(page, sent, store, ReasonForm(), "admin/record_confirm.html")
+
+
+def _check_change(form: CourseForm, changes: list[Difference], needed: list[Obstacle]) -> None:
+    if not changes:
+        form.refuse(_("You have not changed anything."))
+    if needed:
+        form.refuse(_code_refusal(needed), "code")
 
 
 Planned = tuple[StoredSection, str, list[Difference], list[str]]

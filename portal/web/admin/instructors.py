@@ -30,6 +30,7 @@ from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.drafts import render_or_redirect
 from portal.web.forms import Form, ReasonForm, SelectOneField, TextField
 from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 from portal.web.paging import page_number, search_text
 
 bp = Blueprint("instructors", __name__, url_prefix="/instructors")
@@ -158,6 +159,8 @@ def edit(instructor_id: int) -> ResponseReturnValue:
             return render_or_redirect(lambda: form_page(form, title, back, version=seen))
         wanted = form.details
         changes = stored.differences(wanted)
+        if not changes and "confirmed" in sent:  # it was sent twice
+            return go(back[0])
         if stored.mark != seen:
             facts = conflict(session, form, f"teacher:{instructor_id}", stored.mark, changes)
             return render_or_redirect(lambda: form_page(form, title, back, **facts))

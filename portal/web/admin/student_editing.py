@@ -17,6 +17,7 @@ from portal.exchange.importing.edits import note_original
 from portal.exchange.term_names import ImportPending
 from portal.notifications import mail
 from portal.people import accounts, student_editing, visitors
+from portal.people.accounts import LONGEST_ADDRESS
 from portal.people.models import CLASS_YEARS, Student
 from portal.people.roles import Right
 from portal.people.student_editing import NumberTaken, StudentDetails, UsernameTaken
@@ -72,7 +73,7 @@ class StudentForm(Form):
     email = TextField(
         _l("Email"),
         required=False,
-        longest=254,
+        longest=LONGEST_ADDRESS,
         render_kw={"type": "email", "spellcheck": "false"},
     )
     level = TextField(_l("Level"), required=False, longest=40, render_kw={"list": "levels"})
@@ -215,12 +216,22 @@ def edit(student_id: int) -> ResponseReturnValue:
             return render_or_redirect(lambda: form_page(form, title, back, version=seen))
         wanted = form.details
         changes = stored.differences(wanted)
+        if not changes and "confirmed" in sent:  # it was sent twice
+            return go(address_of(student_id))
         if stored.mark != seen:
             both = conflict(session, form, f"student:{student_id}", stored.mark, changes)
             return render_or_redirect(lambda: form_page(form, title, back, **both))
         if not changes:
             form.refuse(_("You have not changed anything."))
         form.refuse_number(student_editing.number_obstacles(session, student_id, stored, wanted))
+        if not student_editing.may_change_email(student.account, stored, wanted):
+            form.refuse(
+                _(
+                    "This account belongs to the registrar’s office. Who can read mail at its"
+                    " address can change its password, so the address can’t be changed here."
+                ),
+                "email",
+            )
         if form.errors:
             return render_or_redirect(lambda: form_page(form, title, back, version=seen))
     page = Confirmation(

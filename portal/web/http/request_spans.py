@@ -4,7 +4,9 @@ from flask import Flask
 from opentelemetry.instrumentation.flask import FlaskInstrumentor
 
 # Addresses that contain a secret, and those that only machines request.
-UNSEEN = "/calendar/,/login/oidc,/static/,/metrics,/live$,/ready,/health,/clock"
+UNSEEN = (
+    "/calendar/,/recovery/,/sign-up/,/login/oidc,/static/,/metrics,/live$,/ready,/health,/clock"
+)
 
 
 def start(app: Flask) -> None:

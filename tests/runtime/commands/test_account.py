@@ -207,3 +207,14 @@ def test_an_account_that_is_there_needs_a_role_to_get() -> None:
 
 def test_a_department_alone_says_nothing() -> None:
     assert account("zoe", "--department", "CSC").exit_code == 2
+
+
+def test_the_role_admin_ends_but_not_for_the_last_one(app: Flask) -> None:
+    account("max", "--name", "Max", "--admin")
+    assert "is the only admin" in refused("max", "--end-role", "admin")
+    an_account("zora", is_admin=True)
+    browser = browser_of(app, "zora")
+    assert account("zora", "--end-role", "admin").exit_code == 0
+    assert "admin" not in roles("zora")
+    assert browser.get("/admin/operations").location.startswith("/login")
+    assert "has no role admin" in refused("zora", "--end-role", "admin")

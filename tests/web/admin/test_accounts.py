@@ -70,7 +70,7 @@ def test_deactivated_account_is_out_at_once_and_can_come_back(
     assert term
     ada, token = browser_of(app, "ada"), tokens.create_for("ada", TokenRequest("a script"))
     bearer = {"Authorization": f"Bearer {token}"}
-    assert app.test_client().get("/api/v1/me", headers=bearer).status_code in {200, 404}
+    assert app.test_client().get("/api/v1/semesters", headers=bearer).status_code == 200
     page = admin.get(of(cast.ada.account_id, "/deactivate")).text
     assert "Its sessions and access tokens end at once." in page
     assert admin.post(of(cast.ada.account_id, "/deactivate"), data={}).status_code == 422
@@ -90,6 +90,7 @@ def test_deactivated_account_is_out_at_once_and_can_come_back(
     assert admin.post(of(cast.ada.account_id, "/activate"), data=REASON).status_code == 303
     assert log_in(app.test_client(), "ada", PASSWORD) == 302
     entry("account.activate")
+    assert tokens.live_tokens(cast.ada.account_id) == []
 
 
 def test_admins_and_oneself_are_not_deactivated(admin: FlaskClient, cast: Cast) -> None:
@@ -143,6 +144,23 @@ def test_links_of_deactivated_accounts_do_not_work(
     assert "Activate it first" in admin.get(of(account, "/recovery")).text
     app.test_client().post("/recovery", data={"email": "ada@example.org"})
     assert len(links()) == 1
+
+
+def test_a_link_to_an_earlier_address_does_not_work(
+    app: Flask, admin: FlaskClient, cast: Cast
+) -> None:
+    with_mail(cast.ada.account_id, "wrong@example.org")
+    admin.post(of(cast.ada.account_id, "/recovery"), data=REASON)
+    here = link()
+    with_mail(cast.ada.account_id, "ada@example.org")
+    assert app.test_client().get(here).status_code == 410
+
+
+def test_a_long_address_recovers_a_password(app: Flask, cast: Cast) -> None:
+    long = f"{'a' * 60}@{'b' * 60}.example.org"
+    with_mail(cast.ada.account_id, long)
+    assert app.test_client().post("/recovery", data={"email": long}).status_code == 200
+    assert links()[-1]["To"] == f"Ada <{long}>"
 
 
 def test_everyone_with_an_address_recovers_a_password_by_mail(app: Flask, cast: Cast) -> None:

@@ -14,6 +14,8 @@ from werkzeug.test import TestResponse
 from portal.catalog.models import Instructor, Reserve, Term
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
+from portal.notifications.mail import compose
+from portal.notifications.models import OutboxEntry
 from portal.people import caches, student_editing
 from portal.people.models import Account, Student
 from portal.people.student_editing import StudentDetails
@@ -283,3 +285,30 @@ def test_an_import_under_another_number_follows_the_student(
     counts, _report = imported(school.write(tmp_path))
     assert moved(counts) == {}
     assert stored(student).number == "S-9"
+
+
+def test_a_changed_address_is_told_to_the_old_one_and_admins_keep_theirs(
+    admin: FlaskClient, cast: Cast
+) -> None:
+    page = of(cast.ada)
+    assert edited(admin, page, email="ada@example.org").status_code == 303
+    assert edited(admin, page, email="other@example.org").status_code == 303
+    with transaction() as session:
+        found = session.scalars(select(OutboxEntry).where(OutboxEntry.kind == "alert")).all()
+        [mail] = [compose(session, each).message for each in found]
+    assert mail["To"] == "Ada <ada@example.org>"
+    assert "another email address" in mail["Subject"]
+    with transaction() as session:
+        session.get_one(Account, cast.ada.account_id).is_admin = True
+    shown = edited(admin, page, email="thief@example.org")
+    assert "belongs to the registrar’s office" in words(shown.text)
+    assert stored(cast.ada).email == "other@example.org"
+
+
+def test_a_confirmed_edit_that_is_sent_twice_is_done_once(admin: FlaskClient, cast: Cast) -> None:
+    form = inputs(admin.get(f"{of(cast.ada)}/edit").text)
+    form["name"] = "Ada Lovelace"
+    review = with_reason(send(admin, f"{of(cast.ada)}/edit", form).text)
+    for _ in range(2):
+        assert admin.post(f"{of(cast.ada)}/edit", data=review).status_code == 303
+    assert len(entries("student.edit")) == 1

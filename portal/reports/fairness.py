@@ -125,6 +125,12 @@ def promotions_by_band(stored: Fairness) -> list[dict[str, int]]:
     return rows if len(rows) > 1 else []
 
 
+def hidden_bands(rows: Sequence[Mapping[str, int]]) -> set[int]:
+    """Return the bands whose promotions are hidden: both columns have the same sum."""
+    columns = [{row["band"]: row[part] for row in rows} for part in ("promoted", "first_come")]
+    return {band for column in columns for band in _hide(column, [set(column)])}
+
+
 # Small groups are hidden: the outcomes of fewer than five students are private.
 
 FEWEST = 5  # students with a request, in a group whose outcome is shown

@@ -49,7 +49,11 @@ def fairness_rows(made: WindowReport) -> Iterator[Row]:
     if bands := fairness.promotions_by_band(made.fairness):
         yield ()
         yield _("Band"), _("Promoted"), _("Promoted if first come, first served")
-        yield from ([row[part] for part in ("band", "promoted", "first_come")] for row in bands)
+        hidden = fairness.hidden_bands(bands)
+        for row in bands:
+            counts = row["promoted"], row["first_come"]
+            small = (_("hidden (small group)"),)
+            yield row["band"], *(small if row["band"] in hidden else counts)
 
 
 def result_rows(offered: TermCatalog, made: WindowReport) -> Iterator[Row]:

@@ -12,7 +12,7 @@ from portal.core.moments import milliseconds
 from portal.people.models import Student, StudentSubject
 from portal.recorder.event_log import read_events
 from portal.recorder.events import Event
-from portal.recorder.projections import TermState, apply
+from portal.recorder.projections import Pair, TermState, apply, taken
 from portal.windows.cohorts import in_cohort_clause
 from portal.windows.models import Window
 
@@ -82,11 +82,10 @@ class WindowHistory:
     counts: Counter[str] = field(default_factory=Counter)
     given: Counter[int] = field(default_factory=Counter)  # seats given in the window, by section
     refused: Counter[int] = field(default_factory=Counter)
-    # Band and ticket of those who wait, by section; and by band, who was promoted, and who would
-    # have been if waitlists were first come, first served.
-    waiters: dict[int, dict[int, tuple[int, int]]] = field(
-        default_factory=lambda: defaultdict(dict)
-    )
+    # Ticket and band of those who wait, by section and student: as it is, and as it would be if
+    # waitlists were first come, first served. By band, who was promoted, and would have been.
+    waiters: dict[Pair, tuple[int, int]] = field(default_factory=dict)
+    line: dict[Pair, tuple[int, int]] = field(default_factory=dict)
     promoted: Counter[int] = field(default_factory=Counter)
     first_come: Counter[int] = field(default_factory=Counter)
 
@@ -106,25 +105,51 @@ class WindowHistory:
             self.refused[section] += 1
 
     def _follow_waitlist(self, event: Event) -> None:
+        if event.name not in {"waitlisted", "left", "promoted", "dropped"}:
+            return
         payload = event.payload
-        if event.name not in {"waitlisted", "left", "promoted"}:
-            return
-        section, student = payload["section"], payload["student"]
-        waiters = self.waiters[section]
+        key = payload["section"], payload["student"]
         if event.name == "waitlisted":
-            waiters[student] = payload.get("band", 1), payload["ticket"]
+            self.waiters[key] = self.line[key] = payload["ticket"], payload.get("band", 1)
             return
-        place = waiters.pop(student, None)
+        place = self.waiters.pop(key, None)
         if place and event.name == "promoted" and event.context.get("during") == self.window:
-            self.promoted[place[0]] += 1
-            # Only bands count: a reserved seat is given out of turn, too.
-            overtaken = [
-                other
-                for each, other in waiters.items()
-                if other > place and self.state.waitlist[section, each]["state"] == "waiting"
-            ]
-            first = min([place, *overtaken], key=lambda each: each[1])
-            self.first_come[first[0]] += 1
+            self.promoted[place[1]] += 1
+            self.first_come[self._serve_first(event, key, place)] += 1
+        else:
+            self.line.pop(key, None)
+
+    def _serve_first(self, event: Event, key: Pair, place: tuple[int, int]) -> int:
+        """Give the seat of a promotion to the first by ticket; return that student's band.
+
+        Reserved seats and those that an admin gives are out of turn: the same student gets them.
+        One who was served before gives the seat to the next.
+        """
+        if key in self.line and (event.payload.get("reserve") or event.is_adjustment):
+            return self.line.pop(key)[1]
+        sections = self._sharing(key[0])
+        could = [
+            (each, other)
+            for other, each in self.line.items()
+            if other == key or (other[0] in sections and self._could_get(other, key[0]))
+        ]
+        if not could:
+            return place[1]
+        (_ticket, band), first = min(could)
+        del self.line[first]
+        return band
+
+    def _sharing(self, section: int) -> set[int]:
+        """Return the sections whose waitlists have the same seats, the pool's if it is in one."""
+        pool = self.state.seats.get(section, {}).get("pool_id") or 0
+        return {section, *self.state.pools.get(pool, ())}
+
+    def _could_get(self, key: Pair, freed: int) -> bool:
+        """Return whether a student in the line could have had the seat at that moment."""
+        state, row = self.state.waitlist[key]["state"], self.state.seats.get(key[0])
+        if state == "waiting":
+            return row is None or key[0] == freed or taken(row) < row["capacity"]
+        return bool(state == "promoted")
 
 
 def read_history(session: Session, window: Window, closing: int) -> WindowHistory:

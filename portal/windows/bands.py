@@ -1,22 +1,23 @@
 """The bands of a term's waitlists: who comes before whom, and first come, first served within one.
 
 A band is a mapping; a student is in it who matches every entry: `years`, `levels` and `subjects`
-(lists of names), `credits` (the least number of completed ones) and `own_major` (true: a major of
-the course's subject). Everyone else is in a last band. A band is fixed when one joins.
+(lists of names; subjects are majors), `credits` (the least number of completed ones) and
+`own_major` (true: a major of the course's subject). Everyone else is in a last band. A band is
+fixed when one joins.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.orm import Session
 
-from portal.backend import backend
-from portal.catalog import cohort_names, formatting, term_catalog
+from portal.catalog import cohort_names, formatting, requisites, term_catalog
 from portal.catalog.models import Term
 from portal.catalog.spellings import Unclear
+from portal.catalog.subjects import known_labels
 from portal.core.audit_trail import add_audit_entry
-from portal.core.db import transaction
+from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _, _n
 from portal.windows import cohorts
 from portal.windows.cohorts import in_cohort
@@ -30,6 +31,7 @@ Band = Mapping[str, Any]
 MOST = 8  # bands, besides that of everyone else
 MOST_CREDITS = 1000
 LONGEST = 500  # characters of a line
+SHOWN = 60  # characters of a line that is too long
 OWN_MAJOR = "major of the course"
 KINDS = {"year": "years", "level": "levels", "major": "subjects"}
 ENTRY = re.compile(r"(?P<kind>year|level|major|credits)s?\s*:\s*(?P<names>.+)", re.IGNORECASE)
@@ -43,10 +45,6 @@ class PeopleWait(Exception):  # noqa: N818  an expected state, not an error
         self.positions = positions
 
 
-class BandsChanged(Exception):  # noqa: N818  an expected state, not an error
-    """The bands have changed since the page was shown."""
-
-
 def band_of(profile: "StudentProfile", section: "SectionView", bands: Sequence[Band]) -> int:
     """Return the number of the student's band in the section, from 1."""
     numbered = enumerate(bands, 1)
@@ -55,29 +53,50 @@ def band_of(profile: "StudentProfile", section: "SectionView", bands: Sequence[B
 
 
 def _is_in(profile: "StudentProfile", section: "SectionView", band: Band) -> bool:
+    """Return whether all conditions hold; of a cohort's `subjects`, only majors count."""
     if band.get("own_major") and not profile.majors & {section.subject_code, section.subject_name}:
         return False
-    return profile.earned >= band.get("credits", 0) and in_cohort(profile, band)
+    cohort = {kind: names for kind, names in band.items() if kind != "subjects"}
+    subjects = band.get("subjects")
+    if subjects and not profile.majors & set(subjects):
+        return False
+    return profile.earned >= band.get("credits", 0) and in_cohort(profile, cohort)
 
 
 def in_words(band: Band) -> str:
-    """Return who is in a band, as every student may read it."""
-    parts = []
-    if any(band.get(kind) for kind in KINDS.values()):
-        parts.append(cohort_names.describe_publicly(band))
+    """Return who is in a band, as every student may read it; all conditions must hold."""
+    of, who = [], []
+    if years := band.get("years"):
+        of.append(_("of class year %(names)s", names=requisites.any_of(years)))
+    if levels := band.get("levels"):
+        of.append(_("of level %(names)s", names=requisites.any_of(levels)))
+    if subjects := band.get("subjects"):
+        names = requisites.any_of(known_labels(subjects))
+        who.append(_("are majors in %(names)s", names=names))
     if band.get("own_major"):
-        parts.append(_("majors in the subject of the course"))
+        who.append(_("are majors in the subject of the course"))
     if least := band.get("credits"):
-        credits_ = formatting.number(least)
-        parts.append(
+        who.append(
             _n(
-                "students with %(credits)s completed credit or more",
-                "students with %(credits)s completed credits or more",
+                "have %(credits)s completed credit or more",
+                "have %(credits)s completed credits or more",
                 least,
-                credits=credits_,
+                credits=formatting.number(least),
             )
         )
-    return ", ".join(parts)
+    texts = {"of": _all_of(of), "who": _all_of(who)}
+    if not who:
+        return _("students %(of)s", **texts)
+    if not of:
+        return _("students who %(who)s", **texts)
+    return _("students %(of)s who %(who)s", **texts)
+
+
+def _all_of(parts: list[str]) -> str:
+    """Join conditions that must all hold."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return _("%(items)s and %(last)s", items=", ".join(parts[:-1]), last=parts[-1])
 
 
 def rule(bands: Sequence[Band]) -> str:
@@ -101,8 +120,8 @@ def own(band: int, bands: Sequence[Band]) -> str:
     if band <= 1:
         return _("You are in band %(band)s of %(of)s.", band=band, of=of)
     return _(
-        "You are in band %(band)s of %(of)s. Your position moves back when someone of a higher"
-        " band joins.",
+        "You are in band %(band)s of %(of)s. Your position moves back when someone of an"
+        " earlier band joins.",
         band=band,
         of=of,
     )
@@ -131,24 +150,33 @@ def parse(session: Session, text: str) -> list[Band]:
     choices = cohorts.choices(session) if lines else {}
     found: list[Band] = []
     for line in lines:
-        band = _parse(line[:LONGEST], choices)
+        if len(line) > LONGEST:
+            raise Unclear(
+                _(
+                    "Write at most %(most)s characters a line: %(line)s…",
+                    most=LONGEST,
+                    line=line[:SHOWN],
+                )
+            )
+        band = _parse(line, choices)
         if band in found:
-            raise Unclear(_("This band comes twice: %(line)s", line=line[:LONGEST]))
+            raise Unclear(_("This band comes twice: %(line)s", line=line))
         found.append(band)
     return found
 
 
 def _parse(line: str, choices: Mapping[str, Mapping[str, str]]) -> Band:
     band: dict[str, Any] = {}
+    value: Any
     for part in filter(None, map(str.strip, line.split(";"))):
         entry = ENTRY.fullmatch(part)
         if part.casefold() == OWN_MAJOR:
-            band["own_major"] = True
+            kind, value = "own_major", True
         elif entry and entry["kind"].lower() == "credits":
-            band["credits"] = _credits(entry["names"], line)
+            kind, value = "credits", _credits(entry["names"], line)
         elif entry:
             kind = KINDS[entry["kind"].lower()]
-            band[kind] = _names(entry["names"], choices[kind])
+            value = _names(entry["names"], choices[kind])
         else:
             raise Unclear(
                 _(
@@ -157,6 +185,17 @@ def _parse(line: str, choices: Mapping[str, Mapping[str, str]]) -> Band:
                     part=part,
                 )
             )
+        if kind in band:
+            raise Unclear(
+                _(
+                    "A condition comes twice: %(line)s. Put names of one kind after one colon, such"
+                    " as “year: Junior, Senior”.",
+                    line=line,
+                )
+            )
+        band[kind] = value
+    if not band:
+        raise Unclear(_("This line has no condition: %(line)s", line=line))
     return band
 
 
@@ -189,19 +228,26 @@ def _names(written: str, offered: Mapping[str, str]) -> list[str]:
 
 
 def change(
-    term_id: int, seen: Sequence[Band], wanted: Sequence[Band], by: int, reason: str
+    term_id: int,
+    edit: tuple[Sequence[Band], Sequence[Band]],
+    by: int,
+    reason: str,
+    *,
+    waiting: Callable[[Session, int], int],
 ) -> None:
-    """Set the bands of a term. Raise BandsChanged, or PeopleWait.
+    """Set the bands of a term. Raise ChangedMeanwhile, or PeopleWait.
 
-    Raises LedgerUnavailable, as only the ledger knows who waits.
+    `edit` has the bands that were shown and those wanted;
+    `waiting` returns how many waitlist positions there are in a term.
     """
+    seen, wanted = edit
     with transaction() as session:
         term = session.get_one(Term, term_id, with_for_update=True)
         if term.bands == list(wanted):
             return
         if term.bands != list(seen):
-            raise BandsChanged
-        if positions := waiting(term_id):
+            raise ChangedMeanwhile
+        if positions := waiting(session, term_id):
             raise PeopleWait(positions)
         before, term.bands = term.bands, [dict(band) for band in wanted]
         term.catalog_version += 1
@@ -215,8 +261,3 @@ def change(
             reason=reason,
         )
     term_catalog.expire(term_id)
-
-
-def waiting(term_id: int) -> int:
-    """Return how many waitlist positions there are in the term."""
-    return sum(each.waiting for each in backend().ledger.seats(term_id).values())

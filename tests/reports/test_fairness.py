@@ -12,6 +12,7 @@ from portal.reports.fairness import (
     Arrivals,
     fairness,
     group_name,
+    hidden_bands,
     hidden_cohorts,
     hidden_groups,
     promotions_by_band,
@@ -182,6 +183,62 @@ def test_promotions_by_band_are_compared_with_first_come_first_served() -> None:
         {"band": 3, "promoted": 0, "first_come": 1},
     ]
     assert promotions_by_band(report) == report["bands"]
+    assert hidden_bands(report["bands"]) == {1, 2, 3}
+
+
+def test_small_counts_of_bands_are_hidden_with_what_tells_them() -> None:
+    def hidden(*counts: tuple[int, int]) -> set[int]:
+        rows = [
+            {"band": band, "promoted": promoted, "first_come": first_come}
+            for band, (promoted, first_come) in enumerate(counts, 1)
+        ]
+        return hidden_bands(rows)
+
+    assert hidden((10, 8), (6, 8)) == set()
+    assert hidden((10, 9), (6, 5), (3, 5)) == {2, 3}, "the sum tells the 3"
+
+
+def followed(*events: Event) -> dict[int, tuple[int, int]]:
+    """By band, the promotions of these events, and those of first come, first served."""
+    found = gathered(defaultdict(Attempts))
+    for each in events:
+        found.state.waitlist[each.payload["section"], each.payload["student"]] = {
+            "state": "waiting" if each.name == "waitlisted" else each.name
+        }
+        found.add(each)
+    rows = fairness(found, NOBODY)["bands"]
+    return {row["band"]: (row["promoted"], row["first_come"]) for row in rows}
+
+
+def joined(student: int, band: int, **payload: Any) -> Event:
+    """A student who joins, with a ticket like the student's number."""
+    return event("waitlisted", student, ticket=student, band=band, **payload)
+
+
+def test_one_student_is_overtaken_once_however_many_overtake() -> None:
+    seniors = [joined(student, 1) for student in range(2, 12)]
+    promoted = [event("promoted", student) for student in range(2, 12)]
+    assert followed(joined(1, 3), *seniors, *promoted) == {1: (10, 9), 3: (0, 1)}
+    both = [joined(1, 3), *seniors[:2], *promoted[:2], event("promoted", 1)]
+    assert followed(*both) == {1: (2, 2), 3: (1, 1)}, "all have a seat in either order"
+
+
+def test_a_reserved_seat_is_compared_with_nobody() -> None:
+    reserved = event("promoted", 2, reserve=4)
+    assert followed(joined(1, 2), joined(2, 1), reserved) == {1: (1, 1)}
+
+
+def test_lists_of_one_pool_are_one_line() -> None:
+    found = gathered(defaultdict(Attempts))
+    full = {"prior": 0, "enrolled": 3, "capacity": 3, "pool_id": 7}
+    found.state.seats |= {8: {**full, "capacity": 5}, 9: full, 10: full}
+    found.state.pools[7] = {8, 9, 10}
+    for student, band, section in ((1, 2, 10), (2, 2, 8), (3, 1, 9)):
+        found.state.waitlist[section, student] = {"state": "waiting"}
+        found.add(joined(student, band, section=section))
+    found.add(event("promoted", 3))
+    assert found.first_come == {2: 1}
+    assert set(found.line) == {(10, 1), (9, 3)}, "section 10 is full itself"
 
 
 def test_without_bands_nothing_is_compared() -> None:

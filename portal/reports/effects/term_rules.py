@@ -2,7 +2,7 @@
 
 from datetime import date, datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
@@ -50,7 +50,7 @@ def meaning(session: Session, term: int, before: TermRules, wanted: TermRules) -
         .group_by(Enrollment.student_id)
         .having(func.sum(Enrollment.credits) > int(wanted.credit_limit * 100))
     )
-    waiting = (WaitlistEntry.term_id == term) & WaitlistEntry.state.in_(("waiting", "passed"))
+    waiting = _waits(term)
     beyond = session.scalar(select(func.count()).select_from(held.subquery())) or 0
     places = session.scalar(select(func.count()).select_from(WaitlistEntry).where(waiting)) or 0
     sentences = [_("The rules apply from now on. Students keep current seats.")]
@@ -81,3 +81,18 @@ def _ends(before: date | None, wanted: date | None) -> bool:
     today = datetime.now(backend().settings.zone).date()
     passed = [day is not None and day < today for day in (before, wanted)]
     return passed == [False, True]
+
+
+def waiting(session: Session, term: int) -> int:
+    """Return how many waitlist positions there are in the term.
+
+    A ledger that has lost its data counts none until it is restored; the read model still knows
+    them. Raises LedgerUnavailable, as only the ledger knows the newest.
+    """
+    held = sum(each.waiting for each in backend().ledger.seats(term).values())
+    recorded = select(func.count()).where(_waits(term))
+    return max(held, session.scalars(recorded).one())
+
+
+def _waits(term: int) -> ColumnElement[bool]:
+    return (WaitlistEntry.term_id == term) & WaitlistEntry.state.in_(("waiting", "passed"))

@@ -177,8 +177,11 @@ class BandsForm(Form):
         description=_l(
             "One a line, the first band first, such as “year: Senior”, “level: Graduate”, “major:"
             " CSC, MAT”, “major of the course” or “credits: 90”. Put a semicolon between conditions"
-            " that must all hold. Everyone else comes last. Blank: first come, first served."
+            " that must all hold. Minors don’t count as majors. Credits count all completed courses"
+            " on the record, whatever the grade. Everyone else comes last. Blank: first come, first"
+            " served."
         ),
+        longest=2 * bands.LONGEST,
         render_kw={"rows": 6, "spellcheck": "false"},
     )
 
@@ -212,12 +215,13 @@ def edit_bands(term_id: int) -> ResponseReturnValue:
         if request.form.get("seen", "") != seen and wanted != before:
             raise ChangedMeanwhile
         try:
-            bands.change(term_id, before, wanted, visitor().id, why)
+            bands.change(term_id, (before, wanted), visitor().id, why, waiting=effects.waiting)
         except bands.PeopleWait as waits:
             raise NotPossible(_people_wait(waits.positions)) from None
         return done(_("Bands of %(term)s saved.", term=term.name), url_for("admin.terms.index"))
 
-    positions = bands.waiting(term_id)
+    with transaction() as session:
+        positions = effects.waiting(session, term_id)
     page = Confirmation(
         title=_("Save these bands?"),
         button=_("Save bands"),

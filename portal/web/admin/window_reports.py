@@ -65,13 +65,15 @@ def show_fairness(term_id: int, window_id: int) -> ResponseReturnValue:
     window, made = _window(term_id, window_id), closeout.report(window_id)
     if made is None:
         return _none_yet(term_id, window)
+    by_band = fairness.promotions_by_band(made.fairness)
     return render_template(
         "admin/fairness.html",
         term=catalog_of(term_id).term,
         window=window,
         whole=made.fairness["all"],
         tables=window_files.fairness_tables(made),
-        bands=fairness.promotions_by_band(made.fairness),
+        bands=by_band,
+        hidden_bands=fairness.hidden_bands(by_band),
         fewest=FEWEST,
         name=fairness.group_name,
         reason=label,

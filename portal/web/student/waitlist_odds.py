@@ -34,7 +34,10 @@ def waitlist_odds(student_term: StudentTerm) -> dict[int, Odds]:
             ends=ends,
         )
         basis = _basis(likely, card.capacity if card else 0)
-        found[position.section] = Odds(_likelihood(likely), basis, likely.band)
+        text = _likelihood(likely)
+        if position.band > 1 and likely.band != Band.EARLY:
+            text = " ".join((text, _("Your chance falls if students of an earlier band join.")))
+        found[position.section] = Odds(text, basis, likely.band)
     return found
 
 

@@ -1,5 +1,6 @@
 """Bands of waitlists: set by the registrar, published, and what students get by them."""
 
+from dataclasses import replace
 from html import unescape
 from typing import Any
 
@@ -12,12 +13,15 @@ from portal.catalog import term_catalog
 from portal.catalog.models import Section, Term
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
-from portal.people import caches
+from portal.ledger.client import Ledger
+from portal.people import caches, student_profile
 from portal.people.models import CompletedCourse, Student
 from portal.recorder import receipts
 from portal.recorder.models import WaitlistEntry
 from portal.recorder.promotion import promote
 from portal.recorder.recorder import drain
+from portal.web.admin import term_rules
+from portal.windows import bands
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web import pages
@@ -68,7 +72,8 @@ def test_bands_are_stored_with_a_reason_and_published(
         entry = session.scalars(select(AuditEntry)).one()
     assert (entry.action, entry.account_id, entry.reason) == ("term.bands", cast.max.id, WHY)
     page = words(ada.get(pages.address(section, "").rstrip("/")).text)
-    assert "1. students of class year Senior; 2. students of class year Freshman" in page
+    assert "1. students of class year Senior; 2. students of class year Freshman who" in page
+    assert "Freshman who have 90 completed credits or more; 3. everyone else." in page
     assert "3. everyone else. Within a band: first come, first served." in page
     assert "You are in band 3 of 3." in page
     assert "first served" in words(admin.get(f"/admin/terms/{term.id}/rules").text)
@@ -82,7 +87,12 @@ def test_bands_are_stored_with_a_reason_and_published(
         ("year:  ,", "A name is missing"),
         ("credits: many", "enter a whole number"),
         ("credits: 0", "enter a whole number"),
-        ("year: Senior\nyear: senior", "comes twice"),
+        ("year: Senior\nyear: senior", "This band comes twice"),
+        ("year: Senior; year: Freshman", "A condition comes twice"),
+        ("credits: 90; credits: 60", "A condition comes twice"),
+        ("major of the course; Major of the course", "A condition comes twice"),
+        (" ; ", "This line has no condition"),
+        (f"year: Senior; major: {'CSC, ' * 120}", "Write at most 500 characters a line"),
         ("\n".join(f"credits: {number}" for number in range(1, 10)), "at most 8 bands"),
     ],
 )
@@ -105,6 +115,7 @@ def test_bands_stay_while_students_wait(
     assert answer.status_code == 409
     assert "The bands can change once no one waits." in words(answer.text)
     press(browser_of(app, "ben"), section, "leave")
+    drain(term.id)
     assert set_bands(admin, term, "year: Senior").status_code == 303
     assert set_bands(admin, term, "").status_code == 303
     assert stored(term) == []
@@ -119,6 +130,51 @@ def test_bands_that_another_admin_changed_are_not_overwritten(
     answer = admin.post(address(term), data={**pages.hidden(page.text), "reason": WHY})
     assert answer.status_code == 409
     assert stored(term) == [{"credits": 90}]
+
+
+def test_two_admins_at_once_are_told_so(
+    admin: FlaskClient, section: Section, term: Term, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert section
+    page = admin.get(address(term), query_string={"bands": "year: Senior"})
+    with transaction() as session:
+        stale = session.get_one(Term, term.id)
+    with transaction() as session:
+        session.execute(update(Term).where(Term.id == term.id).values(bands=[{"credits": 90}]))
+    monkeypatch.setattr(term_rules, "_term", lambda _term_id: stale)
+    answer = admin.post(address(term), data={**pages.hidden(page.text), "reason": WHY})
+    assert answer.status_code == 409
+    assert "Someone else has changed this." in words(answer.text)
+    assert stored(term) == [{"credits": 90}]
+
+
+def test_bands_stay_while_a_ledger_without_its_data_forgets_who_waits(
+    app: Flask,
+    admin: FlaskClient,
+    section: Section,
+    term: Term,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("ada", "ben"):
+        press(browser_of(app, name), section, "pick")
+    drain(term.id)
+    monkeypatch.setattr(Ledger, "seats", lambda *_: {})
+    assert set_bands(admin, term, "year: Senior").status_code == 409
+    assert stored(term) == []
+
+
+def test_minors_are_no_majors(section: Section, term: Term, cast: Cast) -> None:
+    assert section
+    assert term
+    profile = replace(
+        student_profile.read(cast.ada.id),
+        majors=frozenset({"MAT"}),
+        minors=frozenset({"CSC"}),
+    )
+    card = term_catalog.current(term.id).section(section.id)
+    assert card
+    assert bands.band_of(profile, card, [{"subjects": ["CSC"]}]) == 2
+    assert bands.band_of(profile, card, [{"subjects": ["MAT"]}]) == 1
 
 
 def test_a_seat_goes_to_the_first_band_and_everyone_can_read_why(

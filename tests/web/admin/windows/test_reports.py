@@ -81,14 +81,14 @@ def test_courses_are_written_as_elsewhere(admin: FlaskClient, term: Term, cast: 
     assert "ED-D 301-01" in words(admin, address(found, term, "report"))
 
 
-def test_refusals_have_the_labels_of_the_operations_page(
+def test_refusals_have_the_labels_of_opening_day(
     admin: FlaskClient, term: Term, cast: Cast, section: Section
 ) -> None:
     found = builders.an_open_window(term)
     for _again in range(2):
         claim(cast.ada, section, found)
     closes(term, found)
-    for position in ("/admin/operations", address(found, term, "report")):
+    for position in (address(found, term, "room"), address(found, term, "report")):
         assert "Already enrolled 1" in words(admin, position)
 
 

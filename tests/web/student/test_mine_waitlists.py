@@ -9,7 +9,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
-from portal.catalog.models import Section
+from portal.catalog import term_catalog
+from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.ledger.types import Candidate, Reason
 from portal.live.rendering import renderers
@@ -155,6 +156,18 @@ def test_waiting_student_sees_the_odds_and_their_basis(ada: FlaskClient, term: A
         in text
     )
     assert "12 seats opened here recently, and you are number 1 on the waitlist." in text
+
+
+def test_odds_of_a_later_band_say_that_an_earlier_one_may_join(ada: FlaskClient, term: Any) -> None:
+    with transaction() as session:
+        session.get_one(Term, term.id).bands = [{"credits": 90}]
+    term_catalog.forget()
+    section = builders.a_section(builders.a_course(), term, capacity=0)
+    press(ada, section, "pick", wait="1")
+    warning = "Your chance falls if students of an earlier band join."
+    assert warning not in words(ada.get(f"/terms/{term.id}/mine").text), "too early for odds"
+    seats_have_come_free(term, section.id, 12)
+    assert warning in words(ada.get(f"/terms/{term.id}/mine").text)
 
 
 def test_changed_odds_send_no_update(app: Flask, ada: FlaskClient, term: Any, cast: Cast) -> None:

@@ -171,6 +171,10 @@ KINDS = {
         Field("email"),
         new={"password_hash": "''", "is_admin": "false", "session_epoch": "1"},
         removal="""
+            WITH advisees AS (
+                UPDATE students SET adviser_id = NULL FROM accounts, removed_rows
+                WHERE accounts.id = adviser_id AND username = removed_rows.key AND NOT is_admin
+            )
             UPDATE accounts SET deleted_at = now(), session_epoch = session_epoch + 1,
                 staff_roles = '{}', schedules_for = '{}'
             FROM removed_rows WHERE accounts.username = removed_rows.key AND NOT is_admin

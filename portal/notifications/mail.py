@@ -297,7 +297,7 @@ def _mail(name: str, account: Account, wording: Wording, values: Mapping[str, st
     from_name, from_address = parseaddr(backend().settings.mail_from)
     sender = _address(from_name or institution, from_address)
     person = {"name": account.name, "institution": institution}
-    found = mail_texts.written(wording, person | {**values})
+    found = mail_texts.written(wording, person | {**values}, account.email)
     message = EmailMessage(policy=SMTP)
     message["Message-ID"] = f"<{name}@{sender.domain}>"
     message["Date"] = format_datetime(datetime.now(UTC))

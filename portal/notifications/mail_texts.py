@@ -27,7 +27,7 @@ MARK = re.compile(r"\{([^{}\n]*)\}")
 # Values of several paragraphs; the others are parts of a line.
 BLOCKS = {"text", "link", "settings"}
 PLACEHOLDERS = {
-    "name": _l("the name of the person"),
+    "name": _l("the name of the person; the mail address of a person without an account"),
     "title": _l("what happened, in one sentence"),
     "text": _l("what it means, in sentences; codes and links of a password too"),
     "institution": _l("the name of the university"),
@@ -166,12 +166,16 @@ def _facts_of(stored: MailText | None) -> dict[str, Any] | None:
     return {"subject": stored.subject, "body": stored.body}
 
 
-def written(wording: Wording, values: Mapping[str, str]) -> Wording:
-    """Return the text with the values filled in, its lines no longer than WIDTH."""
+def written(wording: Wording, values: Mapping[str, str], address: str = "") -> Wording:
+    """Return the text with the values filled in, its lines no longer than WIDTH.
+
+    The address stands for the name of a person who has no account yet.
+    """
     lines = []
-    if not values["name"]:  # of a person who has no account yet
+    if not values["name"]:
         greeting = _("Hello %(name)s,", name="{name}")
         wording = replace(wording, body=wording.body.replace(greeting, _("Hello,")))
+        values = {**values, "name": address}
     for line in wording.body.splitlines():
         alone = MARK.fullmatch(line.strip())
         if alone and alone[1] in BLOCKS:

@@ -7,7 +7,7 @@ from portal.core.audit_trail import add_audit_entry
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.people.models import Account, Student
 from portal.people.roles import Right
-from portal.people.student_profile import is_adviser
+from portal.people.student_profile import is_advised_by, is_adviser
 from portal.people.visitors import Visitor
 
 
@@ -15,11 +15,15 @@ class NotAnAdviser(LookupError):  # noqa: N818  an expected state, not an error
     """There is no account with that username and the role of an adviser."""
 
 
+class OwnAdviser(ValueError):  # noqa: N818  an expected state, not an error
+    """The account is the student's own."""
+
+
 def advises(visitor: Visitor, student: int) -> bool:
     """Return whether the visitor is the student's adviser, and still has that role."""
     if not visitor.may(Right.ADVISE):
         return False
-    mine = Student.id == student, Student.adviser_id == visitor.id, Student.deleted_at.is_(None)
+    mine = Student.id == student, Student.deleted_at.is_(None), is_advised_by(visitor.id)
     with transaction() as session:
         return session.scalar(select(Student.id).where(*mine)) is not None
 
@@ -27,8 +31,8 @@ def advises(visitor: Visitor, student: int) -> bool:
 def assign(student: int, seen: int, username: str, *, by: int, why: str) -> None:
     """Give a student the adviser of that username, or none if it is blank.
 
-    `seen` is the id of the adviser that the admin saw, 0 for none. Raises ChangedMeanwhile, or
-    NotAnAdviser.
+    `seen` is the id of the adviser that the admin saw, 0 for none. Raises ChangedMeanwhile,
+    NotAnAdviser, or OwnAdviser.
     """
     with transaction() as session:
         advised = session.get(Student, student, with_for_update=True)
@@ -37,6 +41,8 @@ def assign(student: int, seen: int, username: str, *, by: int, why: str) -> None
         adviser, before = _adviser(session, username), advised.adviser_id
         if before == adviser:
             return
+        if adviser == advised.account_id:
+            raise OwnAdviser(username)
         if (before or 0) != seen:
             raise ChangedMeanwhile
         advised.adviser_id = adviser

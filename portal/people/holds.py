@@ -11,7 +11,7 @@ from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.people.models import Account, Hold, Student
 from portal.people.signals import hold_changed
-from portal.people.student_profile import is_adviser
+from portal.people.student_profile import is_advised_by, is_adviser
 
 
 class NoSuchHold(LookupError):  # noqa: N818  an expected state, not an error
@@ -91,7 +91,7 @@ def _locked(session: Session, student: int, hold_id: int, adviser: int | None) -
     which: list[ColumnElement[bool]] = [Hold.id == hold_id, Hold.student_id == student]
     if adviser is not None:
         # Locked, so that neither the role nor the assignment ends before the commit.
-        advises = select(Account.id).join(Student, Student.adviser_id == Account.id)
+        advises = select(Account.id).join(Student, is_advised_by(Account.id))
         advises = advises.where(Student.id == student, Account.id == adviser, is_adviser(Account))
         if session.scalar(advises.with_for_update(read=True, of=Account)) is None:
             raise NoSuchHold(hold_id)

@@ -7,7 +7,7 @@ from decimal import Decimal
 from sys import intern
 from typing import Any
 
-from sqlalchemy import ARRAY, ColumnElement, Integer, func, select
+from sqlalchemy import ARRAY, ColumnElement, Integer, and_, func, select
 from sqlalchemy.orm import Session, aliased
 
 from portal.catalog import grades, requisites
@@ -192,7 +192,7 @@ def _query(
         )
         .join(Account, Account.id == Student.account_id)
         .outerjoin(Department, Department.id == Student.department_id)
-        .outerjoin(ADVISER, is_adviser(ADVISER) & (ADVISER.id == Student.adviser_id))
+        .outerjoin(ADVISER, is_adviser(ADVISER) & is_advised_by(ADVISER.id))
         .where(Student.deleted_at.is_(None), which)
         .order_by(Student.id)
         .limit(limit)
@@ -204,6 +204,11 @@ def is_adviser(account: type[Account]) -> ColumnElement[bool]:
     """Return whether an account has the role of an adviser."""
     has_role = account.staff_roles.contains(["adviser"])
     return has_role & account.deleted_at.is_(None) & account.deactivated_at.is_(None)
+
+
+def is_advised_by(account: Any) -> ColumnElement[bool]:
+    """Return whether the account is assigned to the student, and not the student's own."""
+    return and_(Student.adviser_id == account, Student.account_id != account)
 
 
 def _of_student(model: Any, aggregate: ColumnElement[Any], *which: ColumnElement[bool]) -> Any:

@@ -15,7 +15,7 @@ from portal.core.db import transaction
 from portal.core.sorting import Sorting
 from portal.people import student_profile
 from portal.people.models import Account, CompletedCourse, Hold, Permission, Student
-from portal.people.student_profile import ADVISER, StudentProfile, is_adviser, within
+from portal.people.student_profile import ADVISER, StudentProfile, is_advised_by, is_adviser, within
 
 PAGE_SIZE = 50
 MAX_WORDS = 6  # of a search; further words are ignored
@@ -181,7 +181,7 @@ def find_by_number(session: Session, number: str, *, adviser: int | None = None)
 def _advised_by(adviser: int | None) -> list[ColumnElement[bool]]:
     if adviser is None:
         return [Student.deleted_at.is_(None)]
-    return [Student.deleted_at.is_(None), Student.adviser_id == adviser]
+    return [Student.deleted_at.is_(None), is_advised_by(adviser)]
 
 
 def find(session: Session, student_id: int) -> StudentRecord | None:
@@ -274,7 +274,7 @@ def _matches(word: str) -> ColumnElement[bool]:
 def _adviser(session: Session, student_id: int) -> Adviser | None:
     query = (
         select(ADVISER.id, ADVISER.username, ADVISER.name, is_adviser(ADVISER))
-        .join(Student, Student.adviser_id == ADVISER.id)
+        .join(Student, is_advised_by(ADVISER.id))
         .where(Student.id == student_id)
     )
     row = session.execute(query).one_or_none()

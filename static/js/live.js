@@ -139,6 +139,8 @@ function wake() {
 
 function start() {
   if (!document.querySelector("[data-live-term], [data-operations]")) return;
+  // Who views a student's pages gets no socket.
+  if ("viewing" in document.body.dataset) return (pollTimer = setTimeout(poll, pause()));
   htmx.createWebSocket = (url) => (socket = new WebSocket(url));
   htmx.config.wsReconnectDelay = (failures) => 200 + Math.random() * Math.min(1000 * 2 ** failures, 15000);
   // The extension connects when htmx looks at the page, which it does after this script.

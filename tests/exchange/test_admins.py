@@ -15,7 +15,9 @@ from tests.cast import Cast
 from tests.exchange.makers import latest, page, press, sent
 from tests.exchange.oneroster import School
 
-ADMIN = "This account has a role for staff. Imports don’t change its name or email"
+ADMIN = "This account has a role for staff. Imports don’t change, remove or restore accounts of"
+STAFF = "This account has a role for staff. Imports don’t change its name or email."
+SENIOR = '{"student": {"year": "Senior"}}'
 
 
 def send(browser: FlaskClient, school: School, **form: str) -> int:
@@ -87,14 +89,43 @@ def test_an_account_with_a_role_for_staff_keeps_its_name_and_address(
     if role == "scheduler":
         given = {"schedules_for": [builders.a_department().id]}
     builders.an_account("zoe", **given)
-    row = person("zoe", "Zoe") | {"email": "elsewhere@u.example"}
+    row = person("zoe", "Zoe") | {"email": "elsewhere@u.example", "metadata.fairseat": SENIOR}
     import_id = send(boss, whole(row, person("mia", "Mia")))
-    assert ADMIN in page(boss, import_id)
+    assert page(boss, import_id).count(STAFF) == 1
     press(boss, import_id, "apply")
     assert latest().state == "done"
     with transaction() as session:
-        kept = session.scalar(select(Account.email).where(Account.username == "zoe"))
-    assert kept != "elsewhere@u.example"
+        zoe = session.scalars(select(Account).where(Account.username == "zoe")).one()
+        year = session.scalar(select(Student.year).where(Student.account_id == zoe.id))
+    assert zoe.email != "elsewhere@u.example"
+    assert year == "Senior"  # the rest of the row
+
+
+def test_staff_whose_name_differs_or_whom_no_file_names_are_not_removed(boss: FlaskClient) -> None:
+    everyone = [person(name, name.title()) for name in ("zoe", "mia", "ada")]
+    press(boss, send(boss, whole(*everyone)), "apply")
+    with transaction() as session:
+        staff = update(Account).where(Account.username.in_(["zoe", "mia"]))
+        session.execute(staff.values(staff_roles=["adviser"]))
+    import_id = send(boss, whole(person("zoe", "Zoë")), remove="yes")
+    shown = page(boss, import_id)
+    assert (shown.count(STAFF), shown.count(ADMIN)) == (1, 1)
+    press(boss, import_id, "apply")
+    assert latest().state == "done"
+    with transaction() as session:
+        gone = session.scalars(select(Account.username).where(Account.deleted_at.is_not(None)))
+        assert gone.all() == ["ada"]
+        roles = session.scalar(select(Account.staff_roles).where(Account.username == "zoe"))
+    assert roles == ["adviser"]
+
+
+def test_advisees_of_a_removed_account_have_no_adviser(boss: FlaskClient, cast: Cast) -> None:
+    zoe = builders.an_account("zoe", staff_roles=["adviser"])
+    with transaction() as session:
+        session.get_one(Student, cast.ada.id).adviser_id = zoe.id
+    press(boss, send(boss, whole(person("zoe", "Zoe") | {"enabledUser": "false"})), "apply")
+    with transaction() as session:
+        assert session.get_one(Student, cast.ada.id).adviser_id is None
 
 
 def test_an_admin_can_not_be_disabled_by_a_file(boss: FlaskClient) -> None:

@@ -60,6 +60,17 @@ def test_account_without_the_role_is_reported(tmp_path: Path, cast: Cast, name: 
     assert adviser_of_sam() is None
 
 
+def test_student_is_not_their_own_adviser(tmp_path: Path, cast: Cast) -> None:
+    assert cast
+    sam = school("").rows["users"][1]["username"]
+    account = an_account(sam, staff_roles=["adviser"])
+    with transaction() as session:
+        session.get_one(Account, account.id).name = "Sam Park"
+    _counts, report = imported(school(sam).write(tmp_path))
+    assert kinds(report)["no_adviser"] == 1
+    assert adviser_of_sam() is None
+
+
 def test_adviser_who_lost_the_role_stays_without_a_finding(tmp_path: Path, vic: Account) -> None:
     """So an export that is imported again changes nothing."""
     imported(school(vic.username).write(tmp_path))

@@ -11,7 +11,8 @@ from sqlalchemy import select, update
 
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
-from portal.notifications.mail import compose
+from portal.notifications.mail import compose, send_link
+from portal.people import mail_links
 from portal.people.models import Account
 from tests.cast import Cast
 from tests.notifications.stories import Story, a_letter, outbox
@@ -159,6 +160,14 @@ def test_changes_and_the_way_back_are_audited(admin: FlaskClient, story: Story, 
     assert second.after is None
     assert [each.account_id for each in (first, second)] == [cast.max.id] * 2
     assert [each.reason for each in (first, second)] == [OWN["reason"], back["reason"]]
+
+
+@pytest.mark.usefixtures("story")
+def test_own_text_names_the_address_of_a_person_without_an_account(admin: FlaskClient) -> None:
+    body = {"body": "Dear {name},\n\n{text}"}
+    assert send(admin, page="/admin/mail-texts/link/en", **body).status_code == 303
+    send_link("new@u.example", mail_links.SIGN_UP, "en")
+    assert bodies()[-1].startswith("Dear new@u.example,")
 
 
 def test_two_admins_do_not_overwrite_each_other(admin: FlaskClient) -> None:

@@ -134,13 +134,23 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "admin": refused(
         _l(
-            "This account has a role for staff. Imports don’t change its name or email, and don’t"
-            " remove admins."
+            "This account has a role for staff. Imports don’t change, remove or restore accounts of"
+            " admins, and don’t remove accounts of staff that the files don’t name."
+        ),
+        _l("Change the account in the portal."),
+    ),
+    "staff_name": left_out(
+        _l(
+            "This account has a role for staff. Imports don’t change its name or email. The rest of"
+            " the row is imported."
         ),
         _l("Change the account in the portal."),
     ),
     "no_adviser": left_out(
-        _l("The named account is not an adviser’s. The student’s adviser stays as it is."),
+        _l(
+            "The named account is not an adviser’s, or it is the student’s own. The student’s"
+            " adviser stays as it is."
+        ),
         _l("Give the account the role of an adviser on the Staff page, then import again."),
     ),
     "other_student": refused(

@@ -196,13 +196,20 @@ REMOVE_UNNAMED = """
 OF_ADMINS = """
     (accounts.is_admin OR accounts.id = (SELECT account_id FROM imports WHERE imports.id = :id))
 """
-# Rows that would remove or restore such an account, or rename one with any role for staff. A new
-# mail address could recover its password.
+# Accounts with another role for staff.
+OF_STAFF = f"""
+    (NOT {OF_ADMINS} AND (accounts.staff_roles <> '{{}}' OR accounts.schedules_for <> '{{}}'))
+"""
+# A new mail address could recover the password.
+RENAMES = """
+    (accounts.name <> rows.fields ->> 'name' OR accounts.email <> rows.fields ->> 'email')
+"""
+# Rows that would remove, restore or rename an account of an admin, or remove one of other staff
+# because no file names it.
 PROTECTED = f"""
     (
-        {OF_ADMINS} AND (rows.removes OR accounts.deleted_at IS NOT NULL)
-        OR ({OF_ADMINS} OR accounts.staff_roles <> '{{}}' OR accounts.schedules_for <> '{{}}')
-        AND (accounts.name <> rows.fields ->> 'name' OR accounts.email <> rows.fields ->> 'email')
+        {OF_ADMINS} AND (rows.removes OR accounts.deleted_at IS NOT NULL OR {RENAMES})
+        OR {OF_STAFF} AND rows.removes AND rows.file = ''
     )
 """
 ADMINS = text(f"""
@@ -210,6 +217,12 @@ ADMINS = text(f"""
     WHERE import_id = :id AND kind = 'account' AND key = username AND {PROTECTED}
     RETURNING key, file, line
 """)
+# The rest of the row is imported.
+STAFF_NAMES = f"""
+    UPDATE import_rows AS rows SET fields = fields - '{{name,email}}'::text[] FROM accounts
+    WHERE import_id = :id AND kind = 'account' AND key = username AND {OF_STAFF} AND {RENAMES}
+    RETURNING kind, key, file, line
+"""
 TAKEN = text("""
     DELETE FROM import_rows WHERE import_id = :id AND kind = 'section' AND removes AND key IN (
         SELECT terms.name || E'\\t' || crn FROM sections JOIN terms ON terms.id = sections.term_id
@@ -227,7 +240,8 @@ def remove_unnamed(session: Session, import_id: int, kinds: Iterable[str]) -> No
 
 
 def refuse_protected(session: Session, import_id: int, report: Report) -> None:
-    """Refuse to remove sections with students or waitlists, and to change admins."""
+    """Refuse to remove sections with students or waitlists, and to change admins and staff."""
+    _refuse(session, import_id, "staff_name", report)
     for kind, found in (("taken", TAKEN), ("admin", ADMINS)):
         for key, file, line in session.execute(found, {"id": import_id}):
             report.add(Note(kind, file, line, readable_key(key), "", "", ""))
@@ -327,13 +341,15 @@ REFUSALS = {
         AND every.import_id = :id AND every.file = rows.file AND every.line = rows.line
         RETURNING every.kind, every.key, every.file, every.line
     """,
+    "staff_name": STAFF_NAMES,
     # The rest of the row is imported.
     "no_adviser": """
         UPDATE import_rows AS rows SET fields = fields - 'adviser'
         WHERE import_id = :id AND kind = 'student' AND fields ->> 'adviser' IS NOT NULL
         AND NOT EXISTS (
             SELECT FROM accounts LEFT JOIN students ON adviser_id = accounts.id AND number = key
-            WHERE username = fields ->> 'adviser' AND (
+            WHERE username = fields ->> 'adviser'
+            AND username IS DISTINCT FROM fields ->> 'account' AND (
                 accounts.deleted_at IS NULL AND deactivated_at IS NULL
                 AND 'adviser' = ANY(staff_roles)
                 OR number IS NOT NULL
@@ -381,7 +397,7 @@ def resolve(session: Session, import_id: int, report: Report) -> None:
     session.execute(text("CREATE INDEX ON known_ids (kind, sourced_id)"))
     for statement in (RESOLVE_ENROLLMENTS, RESOLVE_REMOVALS, USE_LINKED, DELETE_IDLE):
         session.execute(statement, this)
-    for reason in ("admin", "no_adviser", "other_student", "no_such"):
+    for reason in ("admin", "staff_name", "no_adviser", "other_student", "no_such"):
         _refuse(session, import_id, reason, report)
     session.execute(DELETE_UNRESOLVED, this)
 

@@ -460,6 +460,9 @@ def set_adviser(student_id: int) -> ResponseReturnValue:
             text = _("%(name)s is not an adviser. Give the account this role first.", name=username)
             form.refuse(text, "account")
             return None
+        except advising.OwnAdviser:
+            form.refuse(_("Nobody can be their own adviser."), "account")
+            return None
         return _("Adviser of %(name)s saved.", name=record.profile.name)
 
     meaning = _(

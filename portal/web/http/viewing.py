@@ -44,12 +44,19 @@ READ_ONLY = Words(
 
 
 def in_place_of(who: Visitor) -> Visitor:
-    """Return the student whose pages the visitor views, or the visitor if there is none."""
+    """Return the student whose pages the visitor views, or the visitor if there is none.
+
+    The view ends if the visitor has lost the right, or the student can't be viewed any more.
+    """
     student = session.get(STUDENT)
-    if not student or not who.may(Right.VIEW_AS_STUDENT):
+    if not student:
         return who
-    found = viewing.viewable(student)
-    return replace(found, viewer=who, language=who.language) if found else who
+    found = viewing.viewable(student) if who.may(Right.VIEW_AS_STUDENT) else None
+    if found:
+        return replace(found, viewer=who, language=who.language)
+    session.pop(STUDENT)
+    viewing.note_end(student, who.id)
+    return who
 
 
 def refused(who: Visitor, *, public: bool) -> bool:

@@ -256,6 +256,25 @@ def test_only_an_adviser_is_assigned(boss: FlaskClient, cast: Cast, name: str) -
     assert f"{name} is not an adviser." in answer.text
 
 
+def test_nobody_is_their_own_adviser(app: Flask, boss: FlaskClient, cast: Cast) -> None:
+    with transaction() as session:
+        ada = session.get_one(Account, cast.ada.account_id)
+        ada.staff_roles = ["adviser"]
+    answer = assign(boss, cast.ada, ada.username)
+    assert answer.status_code == 422
+    assert "Nobody can be their own adviser." in answer.text
+    with transaction() as session:  # as an earlier version could store it
+        session.get_one(Student, cast.ada.id).adviser_id = ada.id
+    number = hold(cast, cast.ada)
+    browser = browser_of(app, "ada")
+    assert act(browser, cast.ada, number).status_code == 404
+    assert browser.get(f"/admin/students/{cast.ada.id}").status_code == 404
+    assert cast.ada.number not in browser.get("/admin/students").text
+    with pytest.raises(holds.NoSuchHold):
+        holds.lift(cast.ada.id, number, by=ada.id, why="mine", as_adviser=True)
+    assert not lifted(number)
+
+
 def test_second_of_two_admins_is_told(boss: FlaskClient, cast: Cast, vic: Account) -> None:
     for _ in range(2):  # the same form again changes nothing more
         assert assign(boss, cast.ada, "vic").status_code == 303

@@ -62,6 +62,17 @@ def test_lists_have_only_own_sections(
     assert f"/sections/{other.id}" in everyones
 
 
+def test_search_finds_no_course_that_is_refused(
+    app: Flask, sam: FlaskClient, own: Section, other: Section
+) -> None:
+    for text in ("HIS", "CSC"):
+        found = sam.get(f"/admin/search?q={text}").text
+        assert "/admin/catalog/" not in found
+        assert f"/sections/{other.id}" not in found
+    assert f"/sections/{own.id}" in found
+    assert "HIS 2000" in words(browser_of(app, "max").get("/admin/search?q=HIS").text)
+
+
 def test_new_section_is_only_for_own_courses(
     sam: FlaskClient, term: Term, own: Section, other: Section
 ) -> None:

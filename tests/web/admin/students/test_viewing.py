@@ -80,6 +80,7 @@ def test_registrar_sees_what_the_student_sees_and_comes_back(
     boss = view(app, cast.ada)
     page = boss.get(f"/terms/{term.id}/mine").text
     assert BANNER in page
+    assert "data-viewing" in page
     assert "Stop viewing" in page
     assert "Course CSC-1100" in page
     assert BANNER in boss.get(f"/terms/{term.id}").text
@@ -169,3 +170,19 @@ def test_view_ends_with_the_right(app: Flask, term: Term, cast: Cast) -> None:
     visitors.forget(cast.max.id)
     assert boss.get(f"/terms/{term.id}/mine").status_code == 403
     assert words(boss.get("/").text)
+    assert [each.action for each in entries("student.view")] == ["student.view", "student.view_end"]
+
+
+def test_view_ends_with_a_new_role_of_the_student(app: Flask, cast: Cast) -> None:
+    boss = view(app, cast.ada)
+    with transaction() as session:
+        session.get_one(Account, cast.ada.account_id).staff_roles = ["auditor"]
+    visitors.forget(cast.ada.account_id)
+    assert BANNER not in boss.get("/").text
+    assert boss.get(of(cast.ada)).status_code == 200
+    _began, ended = entries("student.view")
+    assert (ended.action, ended.account_id) == ("student.view_end", cast.max.id)
+    with transaction() as session:
+        session.get_one(Account, cast.ada.account_id).staff_roles = []
+    visitors.forget(cast.ada.account_id)
+    assert boss.get(of(cast.ada)).status_code == 200

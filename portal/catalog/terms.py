@@ -164,7 +164,7 @@ def edit(session: Session, term_id: int, seen: TermDetails, wanted: TermDetails,
     if details(term) != seen:
         raise ChangedMeanwhile
     latest = max((day for name in DEADLINES if (day := getattr(term, name))), default=None)
-    if latest and latest > wanted.ends_on:
+    if latest and wanted.ends_on < min(latest, term.ends_on):
         raise DeadlineAfterTerm(latest)
     term.name, term.starts_on, term.ends_on = wanted.name, wanted.starts_on, wanted.ends_on
     term.catalog_version += 1

@@ -1,6 +1,7 @@
 """People, classes and teachers out of OneRoster files, whole or as changes."""
 
 import os
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,21 @@ def test_what_can_not_be_is_refused_and_the_rest_is_imported(
     [note] = [each for each in report.of(kind) if each.file == f"{file}.csv"]
     assert note.line == len(School().rows[file]) + 2
     assert taught() == [("90001", "Terry Lee")]
+
+
+def test_a_term_does_not_end_before_its_deadlines(tmp_path: Path) -> None:
+    imported(School().write(tmp_path))
+    with transaction() as session:
+        session.scalars(select(Term)).one().withdraw_deadline = date(2030, 12, 10)
+    for last, refused in (("2030-12-09", 1), ("2030-12-10", 0)):
+        school = School()
+        school.rows["academicSessions"][1]["endDate"] = last
+        _counts, report = imported(school.write(tmp_path))
+        assert kinds(report).get("late_deadline", 0) == refused
+        with transaction() as session:
+            assert (
+                session.scalars(select(Term)).one().ends_on == date.fromisoformat(last)
+            ) != bool(refused)
 
 
 def test_a_delta_changes_only_the_fields_that_differ(tmp_path: Path) -> None:

@@ -146,6 +146,10 @@ FINDINGS: dict[str, FindingKind] = {
         ),
         _l("Change the account in the portal."),
     ),
+    "late_deadline": refused(
+        _l("The term would end before one of its deadlines, so it stays as it is."),
+        _l("Change the deadline under Rules of the term first."),
+    ),
     "no_adviser": left_out(
         _l(
             "The named account is not an adviser’s, or it is the student’s own. The student’s"

@@ -21,6 +21,7 @@ from portal.exchange.importing.report import Note, Report, readable_key
 from portal.exchange.importing.tables import Row
 from portal.exchange.record_sql import part, section_part
 from portal.exchange.term_records import TermRecords, read_term_records
+from portal.ledger.types import DEADLINES
 
 BATCH = 5000  # records
 COPY = (
@@ -223,6 +224,18 @@ STAFF_NAMES = f"""
     WHERE import_id = :id AND kind = 'account' AND key = username AND {OF_STAFF} AND {RENAMES}
     RETURNING kind, key, file, line
 """
+# Terms that would end earlier, and before a deadline.
+LATE_DEADLINES = f"""
+    DELETE FROM import_rows AS rows USING terms
+    WHERE import_id = :id AND kind = 'term' AND key = terms.name
+    AND (fields ->> 'ends')::date < terms.ends_on AND (fields ->> 'ends')::date < greatest({
+    ", ".join(
+        f"CASE WHEN fields ? '{each}' THEN (fields ->> '{each}')::date ELSE terms.{each} END"
+        for each in DEADLINES
+    )
+})
+    RETURNING kind, key, file, line
+"""
 TAKEN = text("""
     DELETE FROM import_rows WHERE import_id = :id AND kind = 'section' AND removes AND key IN (
         SELECT terms.name || E'\\t' || crn FROM sections JOIN terms ON terms.id = sections.term_id
@@ -241,7 +254,8 @@ def remove_unnamed(session: Session, import_id: int, kinds: Iterable[str]) -> No
 
 def refuse_protected(session: Session, import_id: int, report: Report) -> None:
     """Refuse to remove sections with students or waitlists, and to change admins and staff."""
-    _refuse(session, import_id, "staff_name", report)
+    for reason in ("staff_name", "late_deadline"):
+        _refuse(session, import_id, reason, report)
     for kind, found in (("taken", TAKEN), ("admin", ADMINS)):
         for key, file, line in session.execute(found, {"id": import_id}):
             report.add(Note(kind, file, line, readable_key(key), "", "", ""))
@@ -342,6 +356,7 @@ REFUSALS = {
         RETURNING every.kind, every.key, every.file, every.line
     """,
     "staff_name": STAFF_NAMES,
+    "late_deadline": LATE_DEADLINES,
     # The rest of the row is imported.
     "no_adviser": """
         UPDATE import_rows AS rows SET fields = fields - 'adviser'

@@ -14,6 +14,7 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.core.moments import milliseconds, moment
+from portal.core.queue import NO_TERM
 from portal.notifications import outbox
 from portal.notifications.creation import create, rows_for
 from portal.notifications.kinds import WINDOW_SOON
@@ -64,14 +65,14 @@ def due(session: Session, now: datetime) -> list[Due]:
     return found
 
 
-def due_jobs(terms: Sequence[int]) -> Iterable[DueJob]:
+def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
     """Return the jobs that make reminders and send mails; one job sends the mails of all terms."""
     now = moment(backend().ledger.now())
     with transaction() as session:
         found = {each.term: each.seq + each.through for each in due(session, now)}
         mail = outbox.first_due(session)
-    if mail and terms:
-        found.setdefault(terms[0], milliseconds(mail))
+    if mail:
+        found.setdefault(NO_TERM, milliseconds(mail))
     return [DueJob(term, "notify", reason) for term, reason in found.items()]
 
 

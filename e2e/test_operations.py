@@ -52,7 +52,8 @@ def test_the_delays_of_recording_are_told_in_plain_words(
     expect(spans.locator("[aria-current]")).to_have_text("7 days")
 
 
-def test_an_error_is_told_in_the_language_of_the_reader(meet: Meet) -> None:
+def test_an_error_is_told_in_the_language_of_the_reader(meet: Meet, term: Term) -> None:
+    assert term  # the scheduler has mail sent while there is a term
     builders.a_student("lena")
     with transaction() as session:
         lena = session.scalars(select(Account.id).filter_by(username="lena")).one()

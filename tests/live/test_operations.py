@@ -5,15 +5,19 @@ from collections.abc import Collection
 from pathlib import Path
 
 from flask import Flask
+from sqlalchemy import func
 
+from portal.applications.models import ApplicationDocument
 from portal.catalog.models import Section, Term
+from portal.core.db import transaction
 from portal.core.redis_clients import subscriber
 from portal.live.hub import Hub
 from portal.live.page import Page
 from portal.live.rendering import Fragments, OperationsReader, renderers
 from portal.live.topics import operations
 from portal.people import visitors
-from tests.cast import Cast, an_account
+from tests.applications.stories import a_draft
+from tests.cast import Cast, a_course, a_section, a_term, an_account
 from tests.live.conftest import Claim, Open
 from tests.live.nodes import a_node
 from tests.live.tabs import Tab
@@ -64,6 +68,18 @@ def test_readers_are_sent_panels_without_buttons(cast: Cast, term: Term, open_ta
         assert ("/admin/operations/flags/" in "".join(tab.frames)) == buttons
     helen = watching(open_tab(an_account("helen", staff_roles=["help_desk"]).id))
     assert "ops-" not in "".join(helen.listen(1.5).frames)
+
+
+def test_panels_come_where_no_window_is_open_and_a_check_has_failed(
+    cast: Cast, open_tab: Open
+) -> None:
+    draft = a_draft("permission", cast.ada, a_section(a_course(), a_term()))
+    failed = {"part": "letter", "name": "letter.pdf", "type": "pdf", "size": 1, "digest": "0" * 64}
+    with transaction() as session:
+        session.add(ApplicationDocument(application_id=draft, dead_at=func.now(), **failed))
+    told = ("No open or upcoming windows.", f'href="/admin/applications/{draft}"')
+    tab = watching(open_tab(cast.max.id))
+    tab.hear(lambda tab: all(each in "".join(tab.frames) for each in told))
 
 
 def test_what_has_not_changed_is_not_told_again(cast: Cast, term: Term, open_tab: Open) -> None:

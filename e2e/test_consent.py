@@ -27,7 +27,7 @@ def test_consent_is_asked_for_given_and_used(
     expect(ada.page.get_by_text("You have nothing to do now.")).to_be_visible()
 
     iris.go(f"/teaching/sections/{section.id}")
-    iris.page.get_by_role("link", name="Students who ask").click()
+    iris.page.get_by_role("link", name="Requests for consent").click()
     iris.page.get_by_role("link", name=re.compile("Decide")).first.click()
     expect(iris.page.get_by_text("I draw every day.")).to_be_visible()
     iris.page.get_by_label("Reason").fill("Your drawings are good.")

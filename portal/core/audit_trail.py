@@ -18,7 +18,7 @@ AUDIT_ACTIONS = {
     "account.make": _l("Account created"),
     "account.recovery": _l("Link for a new password sent"),
     "account.roles": _l("Roles of an account changed"),
-    "account.unlock": _l("Failed logins of an account forgotten"),
+    "account.unlock": _l("Login of an account unlocked"),
     "application.approve": _l("Application approved"),
     "application.decline": _l("Application declined"),
     "application.document": _l("Document of an application read"),

@@ -130,7 +130,7 @@ def send_test(account: int, kind: str, language: str, wording: Wording) -> str:
 
 ALERTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "password": lambda _data: _("Your password was changed"),
-    "email": lambda _data: _("Your account has another email address now"),
+    "email": lambda _data: _("The email address of your account was changed"),
     "differences": lambda data: _(
         "%(term)s: the audit found %(count)s differences",
         term=data["term"],

@@ -92,7 +92,7 @@ def _of_stores(figures: Figures) -> Iterator[Alarm]:
                 "PostgreSQL does not respond. Registration continues and is recorded when it"
                 " is back."
             ),
-            _("Tell the operators. You need not close the window."),
+            _("Tell the operators. You don’t have to close the window."),
         )
 
 
@@ -255,7 +255,7 @@ def _of_parts(figures: Figures) -> Iterator[Alarm]:
                     "%(name)s: the circuit breaker is open because calls keep failing.",
                     name=breaker.name,
                 ),
-                _("The portal tries again by itself. If it lasts, tell the operators."),
+                _("The portal retries automatically. If this goes on, tell the operators."),
                 "few",
             )
     for switch in switches(figures):
@@ -280,7 +280,7 @@ def _of_readiness(now: WindowNow, ready: Ready | None) -> Iterator[Alarm]:
     elif left < SOON and not (ready and ready.since):
         yield Alarm(
             _("The term is not ready for its opening yet."),
-            _("Usually it takes a minute. Five minutes before the opening, tell the operators."),
+            _("If it still is not five minutes before the opening, tell the operators."),
             "stop" if left < NOW else "few",
         )
 
@@ -300,7 +300,7 @@ def _of_queue(room: RoomState | None) -> Iterator[Alarm]:
 def _of_answers(answers: Percentiles | None) -> Iterator[Alarm]:
     if answers and answers.answers >= FEWEST and answers.p95 > LATE:
         yield Alarm(
-            _("Pages are slow: 5 of 100 answers take longer than a second."),
+            _("Pages are slow: the 95th percentile of the response time is over 1 s."),
             _("Lower the admissions per minute. Students in the queue keep their positions."),
             "few",
         )

@@ -180,7 +180,7 @@ def _parse(line: str, choices: Mapping[str, Mapping[str, str]]) -> Band:
         else:
             raise Unclear(
                 _(
-                    "“%(part)s” makes no sense here. Write such as “year: Senior”, “level:"
+                    "“%(part)s” is not a condition. Write, for example, “year: Senior”, “level:"
                     " Graduate”, “major: CSC”, “credits: 90” or “major of the course”.",
                     part=part,
                 )

@@ -69,7 +69,7 @@ def switch(account_id: int, wanted: str) -> ResponseReturnValue:
         return _("%(name)s is logged out and can’t log in any more.", name=account.name)
 
     if active:
-        meaning = [_("People can log in to this account again, with the password that it had.")]
+        meaning = [_("The owner can log in again with the old password.")]
     else:
         meaning = [
             _("Nobody can log in to this account. Its sessions and access tokens end at once."),

@@ -84,7 +84,7 @@ def change(mail_kind: str, mail_language: str) -> ResponseReturnValue:
     except ChangedMeanwhile:
         form.refuse(str(CHANGED))
         return _page(mail_kind, mail_language, form, version), 409
-    return done(_("Text saved. Mail that already waits keeps its text."), url_for(".index"))
+    return done(_("Text saved. Mail already in the queue keeps its old text."), url_for(".index"))
 
 
 @bp.route(f"{ONE}/standard", methods=["GET", "POST"])

@@ -227,8 +227,8 @@ def edit(student_id: int) -> ResponseReturnValue:
         if not student_editing.may_change_email(student.account, stored, wanted):
             form.refuse(
                 _(
-                    "This account belongs to the registrar’s office. Who can read mail at its"
-                    " address can change its password, so the address can’t be changed here."
+                    "This account belongs to the registrar’s office. Anyone who reads mail at its"
+                    " address can reset its password, so the address can’t be changed here."
                 ),
                 "email",
             )

@@ -43,7 +43,7 @@ def begin(student_id: int) -> ResponseReturnValue:
             _("You see the pages of the student until you press “Stop viewing”."),
             _("Nothing can be changed, and the student does not notice."),
             _("The waiting room, applications and the account are left out."),
-            _("The audit trail has the beginning and the end."),
+            _("The audit trail records when you start and stop."),
         ],
         refusal=refusal,
     )

@@ -36,7 +36,9 @@ def waitlist_odds(student_term: StudentTerm) -> dict[int, Odds]:
         basis = _basis(likely, card.capacity if card else 0)
         text = _likelihood(likely)
         if position.band > 1 and likely.band != Band.EARLY:
-            text = " ".join((text, _("Your chance falls if students of an earlier band join.")))
+            text = " ".join(
+                (text, _("Your chance gets smaller if students of an earlier band join."))
+            )
         found[position.section] = Odds(text, basis, likely.band)
     return found
 

@@ -189,7 +189,7 @@ def test_a_term_that_is_not_ready_alarms_before_its_opening(admin: FlaskClient, 
 def test_slow_answers_alarm(
     admin: FlaskClient, term: Term, window: WindowView, backend: Backend
 ) -> None:
-    slow = "Pages are slow: 5 of 100 answers take longer than a second."
+    slow = "Pages are slow: the 95th percentile of the response time is over 1 s."
     assert slow not in text(admin.get(address(term, window)).text)
     for _ in range(500):
         latency.count(1.5)
@@ -221,7 +221,7 @@ def test_a_paused_line_rings_until_one_press_resumes_it(
 
 def test_missing_rehearsal_is_said(admin: FlaskClient, term: Term, window: WindowView) -> None:
     page = text(admin.get(address(term, window)).text)
-    assert "No rehearsal has been played on this portal." in page
+    assert "No rehearsal has been run on this portal yet." in page
     assert address(term, window, "/advice") not in page
     assert admin.get(address(term, window, "/advice")).status_code == 409
 

@@ -82,7 +82,7 @@ def test_bands_are_stored_with_a_reason_and_published(
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("seniors first", "makes no sense here"),
+        ("seniors first", "is not a condition"),
         ("year: Seniors", "No student has “Seniors”."),
         ("year:  ,", "A name is missing"),
         ("credits: many", "enter a whole number"),
@@ -187,7 +187,7 @@ def test_a_seat_goes_to_the_first_band_and_everyone_can_read_why(
     form = words(dan.get(pages.address(section, "pick")).text)
     assert "You would be number 1 on the waitlist." in form
     assert "You are in band 2 of 3." in form
-    assert "Your band is fixed when you join." in form
+    assert "Your band does not change after you join." in form
     press(dan, section, "pick")
     press(cleo, section, "pick")
     mine = words(ben.get(f"/terms/{term.id}/mine").text)

@@ -124,11 +124,11 @@ def post_worker_init(worker: Any) -> None:
         hub.start()
         resources.watch("web", backend().engine, backend().redis)
         close_pages_on_exit(worker, hub)
+        answers = backend().redis, Event()
+        Thread(target=latency.send_forever, args=answers, daemon=True, name="answers").start()
     readiness.read_ahead()
     memory.settle()
     Thread(target=readiness.watch, args=(Event(),), daemon=True, name="warmth").start()
-    answers = backend().redis, Event()
-    Thread(target=latency.send_forever, args=answers, daemon=True, name="answers").start()
     if started := os.environ.get("FAIRSEAT_STARTED"):  # the supervisor waits for it
         Path(started).touch()
 

@@ -97,6 +97,7 @@ def test_a_kind_names_all_that_it_asks_for(app: Flask, program: Program, free: S
     assert [each["part"] for each in kind["documents"] if each["required"]] == ["transcript"]
     students = Program(app, "ada").get(here).json["data"]["kinds"]  # type: ignore[index]
     assert {each["kind"]: each["section"] for each in students} == {
+        "consent": "any",
         "credit_overload": "any",
         "late_add": "any",
         "late_drop": "yours",

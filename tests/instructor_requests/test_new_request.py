@@ -136,7 +136,7 @@ def test_rules_that_the_class_does_not_have_are_pointed_out(
     iris: FlaskClient, section: Section, cast: Cast
 ) -> None:
     page = iris.get(address(section, "override")).text
-    assert page.count("(this class doesn’t have this rule)") == 4
+    assert page.count("(this class doesn’t have this rule)") == 5
     form = {"student": cast.dan.number, "waives": ["prerequisite", "credit_limit"], "reason": "x"}
     answer = iris.post(address(section, "override"), data=form, follow_redirects=True)
     assert "This class has no such rule: Prerequisites." in answer.text

@@ -297,7 +297,7 @@ def test_a_changed_address_is_told_to_the_old_one_and_admins_keep_theirs(
         found = session.scalars(select(OutboxEntry).where(OutboxEntry.kind == "alert")).all()
         [mail] = [compose(session, each).message for each in found]
     assert mail["To"] == "Ada <ada@example.org>"
-    assert "another email address" in mail["Subject"]
+    assert "email address of your account was changed" in mail["Subject"]
     with transaction() as session:
         session.get_one(Account, cast.ada.account_id).is_admin = True
     shown = edited(admin, page, email="thief@example.org")

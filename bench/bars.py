@@ -40,4 +40,5 @@ BARS = {
     "allocation_serial_s": Bar(5, most=True),
     "allocation_deferred_s": Bar(5, most=True),
     "allocation_mb": Bar(1024, most=True),
+    "round_give_s": Bar(60, most=True),
 }

@@ -34,6 +34,7 @@ SUBJECTS = (
     ("waits",),
     ("waiters",),
     ("allocation",),
+    ("rounds",),
 )
 # For quick runs, whose values do not matter: subjects that need the same servers share them.
 QUICK = (
@@ -46,6 +47,7 @@ QUICK = (
     ("scale",),
     ("waits",),
     ("allocation",),
+    ("rounds",),
 )
 
 

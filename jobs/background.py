@@ -8,6 +8,7 @@ from portal.exchange.importing import runs as imports
 from portal.notifications.webhooks import sender as webhooks
 from portal.operations import retention
 from portal.recorder.consistency import audit_runs, continuous_audit, rebuild_runs
+from portal.rounds import steps as rounds
 
 
 def audit(run: int) -> None:
@@ -34,6 +35,11 @@ def deliver(_term: int) -> None:
 def act(_term: int) -> None:
     """Carry out approved applications that their deciders' requests could not."""
     applications.act_all()
+
+
+def continue_rounds(term: int) -> None:
+    """Do the steps of a term's allocation rounds that are due."""
+    rounds.work(term)
 
 
 def remind(_term: int) -> None:

@@ -15,6 +15,7 @@ from portal.people import models as people
 from portal.recorder import models as recorder
 from portal.registration import plan_store as plans
 from portal.reports import models as reports
+from portal.rounds import models as rounds
 from portal.windows import models as windows
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "recorder",
     "reports",
     "requests",
+    "rounds",
     "schedule",
     "section_changes",
     "webhooks",

@@ -13,7 +13,9 @@ from portal.notifications.webhooks import outbox as webhooks
 from portal.people import signals
 from portal.recorder import adjustment_trail
 from portal.recorder import signals as recorder_signals
+from portal.registration.signals import plan_changed
 from portal.reports import closeout
+from portal.rounds import ballots, steps
 
 
 def connect() -> None:
@@ -23,6 +25,7 @@ def connect() -> None:
     signals.token_created.subscribe(_mail_about_token)
     signals.hold_changed.subscribe(announce_hold)
     signals.permission_changed.subscribe(announce_permission)
+    plan_changed.subscribe(ballots.follow_plan)
     signals.sessions_ended.subscribe(publish.sessions_ended)
     signals.privacy_changed.subscribe(publish.privacy_changed)
     recorder_signals.events_recorded.subscribe(from_events.notify_of_events)
@@ -32,6 +35,7 @@ def connect() -> None:
     recorder_signals.jobs_requested.subscribe(reminders.due_jobs)
     recorder_signals.jobs_requested.subscribe(webhooks.due_jobs)
     recorder_signals.jobs_requested.subscribe(closeout.due_jobs)
+    recorder_signals.jobs_requested.subscribe(steps.due_jobs)
     recorder_signals.jobs_requested.subscribe(applications.due_jobs)
     recorder_signals.jobs_requested.subscribe(documents.due_jobs)
     recorder_signals.jobs_requested.subscribe(fees.due_jobs)

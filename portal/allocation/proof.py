@@ -23,6 +23,7 @@ from portal.allocation.problem import (
     settings_from_json,
     to_json,
 )
+from portal.allocation.result import Result
 
 FORMAT = "fairseat allocation 1"
 Proof = list[tuple[str, str]]  # the side ("left", "right") and the hash of each partner
@@ -105,10 +106,13 @@ def committed(problem: Problem) -> dict[str, Any]:
     }
 
 
-def published(problem: Problem, secret: str, public_value: str) -> dict[str, Any]:
-    """Compute a round and return the published file."""
+def published(
+    problem: Problem, secret: str, public_value: str, result: Result | None = None
+) -> dict[str, Any]:
+    """Return the published file; compute the round if there is no `result` of it yet."""
     if sha256(secret) != problem.settings.commitment:
         raise ValueError("The secret is not the one that was committed.")
+    result = result or allocate(problem, seed_of(secret, public_value))
     return {
         "format": FORMAT,
         "root": root(problem),
@@ -116,7 +120,7 @@ def published(problem: Problem, secret: str, public_value: str) -> dict[str, Any
         "ballots": [to_json(ballot) for ballot in problem.ballots],
         "secret": secret,
         "public_value": public_value,
-        "result": allocate(problem, seed_of(secret, public_value)).to_json(),
+        "result": result.to_json(),
     }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from portal.allocation.compact import REFUSED, Compact, Option
 
@@ -44,6 +45,11 @@ class Result:
     mechanism: str
     order: list[int]
     held: list[Held]
+
+    @cached_property
+    def positions(self) -> dict[int, int]:
+        """The place of each student in the draw order, from 1."""
+        return {student: place for place, student in enumerate(self.order, start=1)}
 
     def seatings(self, student: int) -> Iterator[tuple[Option, int]]:
         """Yield the options that a student got, with their turns, the best first."""
@@ -125,7 +131,7 @@ def _turn_at(result: Result, student: int, place: int) -> int:
     if result.mechanism == "deferred":
         return 0
     if result.mechanism == "serial":
-        return result.order.index(student) + 1
+        return result.positions[student]
     mine = sorted(result.held[student].items())
     after = [turn for at, turn in mine if at > place and turn]
     if after:

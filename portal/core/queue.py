@@ -43,10 +43,11 @@ JOBS = {
     "check": "jobs.documents.check",
     "charge": "jobs.charges.charge",
     "remind": "jobs.background.remind",
+    "rounds": "jobs.background.continue_rounds",
 }
 # other jobs have a queue of their own
 QUEUE_OF = {
-    **dict.fromkeys(("reconcile", "deliver", "act", "remind"), "background"),
+    **dict.fromkeys(("reconcile", "deliver", "act", "remind", "rounds"), "background"),
     "check": "documents",
     "charge": "charges",
 }
@@ -54,6 +55,7 @@ NO_TERM = 0  # for jobs about all terms: mails and webhooks
 JOB_SECONDS = 60  # seconds that a job may take; the scheduler enqueues another for the rest
 LONG_JOBS = {
     "reconcile": 10 * 60,  # compares all differences in one run
+    "rounds": 10 * 60,  # reads the record of each student who takes part
     "check": 6 * 60,  # five documents, each with a limit of its own
 }
 REST_AFTER_FAILURE = 60  # seconds without a new job for a term after one failed for good

@@ -24,6 +24,8 @@ from portal.ledger.types import (
     Rate,
     Reason,
     Registrations,
+    RoundAnswer,
+    RoundMove,
     SeatCounts,
     SectionSpec,
     SkipRule,
@@ -218,6 +220,38 @@ class Ledger:
         """Return every reason why `adjust` would be refused now; changes nothing."""
         found = self.library.read("preview", term, as_payload(change))
         return replies.reasons(found.get("reasons"))
+
+    # Allocation rounds ----------------------------------------------------------------------------
+
+    def hold_for_round(
+        self, term: int, round_id: int, sections: Sequence[int], *, recorded: int = 0
+    ) -> Change:
+        """Hold back the seats of sections for an allocation round; nothing happens if they are.
+
+        Until `end_round`, nobody else gets a seat or waitlist position there. Raises LedgerBehind
+        if the ledger has not reached event `recorded`.
+        """
+        payload = {"round": round_id, "sections": sections, "recorded": recorded}
+        return replies.change(self.library.ask("hold_for_round", term, payload, again=True))
+
+    def allocate(
+        self, term: int, round_id: int, moves: Sequence[RoundMove], actor: str, correlation: str
+    ) -> list[RoundAnswer]:
+        """Give seats and waitlist positions of an allocation round, each once, in one step.
+
+        No window is needed. Raises KeyReused.
+        """
+        payload = {
+            "round": round_id,
+            "moves": [as_payload(each) for each in moves],
+            "actor": actor,
+            "correlation": correlation,
+        }
+        return replies.allocated(self.library.ask("allocate", term, payload, again=True))
+
+    def end_round(self, term: int, round_id: int) -> Change:
+        """Let the sections of an allocation round go; nothing happens if they are free."""
+        return replies.change(self.library.ask("end_round", term, {"round": round_id}, again=True))
 
     # Waitlists ------------------------------------------------------------------------------------
 

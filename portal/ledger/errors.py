@@ -35,7 +35,7 @@ class WindowRefused(Exception):  # noqa: N818
     """A change to a window that its state forbids: `code`, and `at`, the ledger's time in ms.
 
     Codes: already_open, already_ended, not_open, canceled, times_crossed, in_the_past, unknown,
-    exists, changed.
+    exists, changed; `archived` and `round` come from `windows.service`.
     """
 
     def __init__(self, code: str, at: int = 0) -> None:

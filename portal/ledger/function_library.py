@@ -39,6 +39,7 @@ PARTS = (
     "adjustments",
     "adjustment_batch",
     "sections_and_windows",
+    "rounds",
     "rate_limit",
     "entry_points",
     "fence",

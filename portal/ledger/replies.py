@@ -22,6 +22,7 @@ from portal.ledger.types import (
     Promotion,
     Reason,
     Registrations,
+    RoundAnswer,
     SeatCounts,
     StudentState,
     SubmissionResult,
@@ -73,6 +74,20 @@ def batch(reply: Reply) -> list[Decision]:
     _raise_error(reply)
     wake = tuple(reply.get("wake", ()))
     return [replace(answer(each), wake=wake) for each in reply["answers"]]
+
+
+def allocated(reply: Reply) -> list[RoundAnswer]:
+    """Return what came of the moves of an allocation round; raise KeyReused."""
+    _raise_error(reply)
+    wake = tuple(reply.get("wake", ()))
+    return [
+        RoundAnswer(
+            Outcome(each["outcome"]),
+            {one["section"]: reasons(one["reasons"]) for one in each.get("against") or ()},
+            wake,
+        )
+        for each in reply["answers"]
+    ]
 
 
 def _raise_error(reply: Reply) -> None:

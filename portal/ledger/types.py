@@ -316,6 +316,31 @@ class LedgerChoice:
 
 
 @dataclass(frozen=True)
+class RoundMove:
+    """What an allocation round gives a student: all seats of an alternative, or none.
+
+    With `wait`, a waitlist position of the only section. `turn` is 0 if it has none. `limit` is in
+    hundredths of credits.
+    """
+
+    request: str  # the idempotency key
+    student: int
+    claims: ClaimGroup
+    limit: int
+    turn: int = 0
+    wait: bool = False
+
+
+@dataclass(frozen=True)
+class RoundAnswer:
+    """What came of a move: ENROLLED, WAITLISTED, or REFUSED with reasons by section."""
+
+    outcome: Outcome
+    against: Mapping[int, tuple[Reason, ...]] = field(default_factory=dict)
+    wake: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Candidate:
     """A waiting student as catalog and record know them now; credits in hundredths."""
 
@@ -363,7 +388,7 @@ class AdminAdjustment:
     mark: str | None = None  # what the student's record shows for a dropped section, such as W
 
 
-def as_payload(item: LedgerChoice | Candidate | AdminAdjustment) -> dict[str, Any]:
+def as_payload(item: LedgerChoice | Candidate | AdminAdjustment | RoundMove) -> dict[str, Any]:
     """Return JSON values; absent values are left out, as the ledger knows no null."""
     payload: dict[str, Any] = _given(item)
     return payload

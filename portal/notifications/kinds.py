@@ -125,6 +125,18 @@ def _lost_corequisites(notification: Notification) -> tuple[str, ...]:
     return (kept,)
 
 
+def _round(notification: Notification) -> NotificationText:
+    name = notification.data["name"]
+    text = _("Read what you got, and why each other choice failed.")
+    address = f"/terms/{notification.term_id}/rounds/{notification.data['round']}"
+    return NotificationText(
+        _("The seats of %(name)s are given", name=name),
+        (text,),
+        NextStep(_("See my result"), address),
+        "go",
+    )
+
+
 # Sections
 
 
@@ -394,6 +406,13 @@ SKIPPED = Kind(
         "you keep your position."
     ),
 )
+ROUND = Kind(
+    "round",
+    _round,
+    _l("Results of allocation rounds"),
+    _l("When the seats of a round in which you took part are given"),
+    toast=True,
+)
 ADJUSTED = Kind(
     "by_hand",
     _adjusted,
@@ -499,6 +518,6 @@ KINDS = {
     for kind in (
         *(PROMOTED, SKIPPED, ADJUSTED, CANCELED, COREQUISITE_LOST, CHANGED, PERMITTED, HOLD),
         *(WINDOW_SOON, APPLICATION_MOVED, REQUEST_MADE, APPLICATION_SENT, REQUEST_DECIDED),
-        *(APPLICATION_AT_DEPARTMENT, CONSENT_ASKED),
+        *(APPLICATION_AT_DEPARTMENT, CONSENT_ASKED, ROUND),
     )
 }

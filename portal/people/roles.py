@@ -22,6 +22,7 @@ class Right(StrEnum):
     ADVISE = "advise"
 
     SEE_TERMS = "see_terms"
+    SEE_ROUNDS = "see_rounds"
     SEE_REPORTS = "see_reports"
     SEE_SECTIONS = "see_sections"
     SEE_ROSTERS = "see_rosters"
@@ -42,6 +43,7 @@ class Right(StrEnum):
 
     CHANGE_TERMS = "change_terms"
     CHANGE_WINDOWS = "change_windows"
+    CHANGE_ROUNDS = "change_rounds"
     CHANGE_SECTIONS = "change_sections"
     ADJUST = "adjust"
     CHANGE_STUDENTS = "change_students"
@@ -68,6 +70,7 @@ WORDS = {
     Right.ADVISE: _l("see the records and plans of your advisees, and clear them to register"),
     Right.SCHEDULE: _l("see and change the sections of your departments, with their rosters"),
     Right.SEE_TERMS: _l("see terms, windows and waiting rooms"),
+    Right.SEE_ROUNDS: _l("see allocation rounds and how many take part"),
     Right.SEE_REPORTS: _l("see the reports of windows"),
     Right.SEE_SECTIONS: _l("see all sections and the catalog"),
     Right.SEE_ROSTERS: _l("see the rosters of all sections"),
@@ -87,6 +90,7 @@ WORDS = {
     Right.SEE_MAIL_TEXTS: _l("see the texts of mails"),
     Right.CHANGE_TERMS: _l("change terms and their rules"),
     Right.CHANGE_WINDOWS: _l("change windows and waiting rooms"),
+    Right.CHANGE_ROUNDS: _l("make, announce and publish allocation rounds"),
     Right.CHANGE_SECTIONS: _l("change sections and the catalog"),
     Right.ADJUST: _l("add, drop and move students"),
     Right.CHANGE_STUDENTS: _l("change the records of students"),

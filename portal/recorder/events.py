@@ -13,8 +13,9 @@ CONTEXT = ("actor", "correlation", "cause", "request")
 OF_A_SEAT = ("enrolled", "promoted", "dropped")
 # Present only where they apply: the reason and the overridden rules of an admin adjustment, with
 # the approved application that caused it and its mark; otherwise the window that was open to the
-# student. `permitted` has the rules that the student's own permission lifted.
-MORE = ("reason", "overrides", "application", "mark", "during", "permitted")
+# student. `permitted` has the rules that the student's own permission lifted; `round` and `turn`
+# say which allocation round gave the seat, and in which turn.
+MORE = ("reason", "overrides", "application", "mark", "during", "permitted", "round", "turn")
 
 # What happened to a student, by the name of the event.
 STUDENT_EVENTS = {

@@ -120,7 +120,7 @@ def _skipped(state: TermState, event: Event) -> None:
 
 
 def _nothing(state: TermState, event: Event) -> None:
-    """Change no read model: a refusal is its own receipt, and deadlines are columns of terms."""
+    """Change no read model: a refusal is its own receipt; deadlines and rounds have tables."""
 
 
 def _window_set(state: TermState, event: Event) -> None:
@@ -295,6 +295,8 @@ CHANGES: dict[tuple[str, int], Callable[[TermState, Event], None]] = {
     ("refused", 1): _nothing,
     ("deadlines_set", 1): _nothing,
     ("deadline_passed", 1): _nothing,
+    ("round_held", 1): _nothing,
+    ("round_ended", 1): _nothing,
     ("window_set", 1): _window_set,
     ("window_opened", 1): _window_turned,
     ("window_closed", 1): _window_turned,

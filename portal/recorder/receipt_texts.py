@@ -34,6 +34,8 @@ OUTCOMES = {
 BY_ADMIN = {"enrolled": "added", "promoted": "added", "dropped": "taken out"}
 # The kind of event, what its payload must have if anything, and the text; the first one applies.
 SENTENCES = (
+    ("enrolled", "turn", _k("You got %(name)s in an allocation round, in turn %(turn)s.")),
+    ("enrolled", "round", _k("You got %(name)s in an allocation round.")),
     ("enrolled", "instead", _k("You swapped %(old)s for %(name)s.")),
     ("enrolled", "rank", _k("You added %(name)s, number %(rank)s of your choices.")),
     ("enrolled", "", _k("You added %(name)s.")),
@@ -48,6 +50,11 @@ SENTENCES = (
         "waitlisted",
         "instead",
         _k("You joined the waitlist of %(name)s at position %(place)s, to swap %(old)s for it."),
+    ),
+    (
+        "waitlisted",
+        "round",
+        _k("An allocation round put you on the waitlist of %(name)s at position %(place)s."),
     ),
     ("waitlisted", "", _k("You joined the waitlist of %(name)s at position %(place)s.")),
     (
@@ -169,13 +176,13 @@ def _sentence(event: Event, name: str, context: RefusalContext) -> str:
     payload = event.payload
     kind = BY_ADMIN.get(event.name, event.name) if event.is_adjustment else event.name
     given = {key for key in ("instead", "swap", "canceled", "along", "lost") if payload.get(key)}
-    given |= {key for key in ("application", "mark") if event.context.get(key)}
+    given |= {key for key in ("application", "mark", "round", "turn") if event.context.get(key)}
     given |= {"", payload.get("act", ""), "rank" if payload.get("rank", 1) > 1 else ""}
     other = payload.get("instead") or payload.get("swap") or payload.get("along")
     named = context.named(other) if other else ""
     facts: dict[str, object] = {"name": name, "old": named, "new": named, "other": named}
     facts |= {"place": payload.get("position"), "rank": payload.get("rank")}
-    facts |= {"mark": event.context.get("mark")}
+    facts |= {"mark": event.context.get("mark"), "turn": event.context.get("turn")}
     fitting = (text for what, key, text in SENTENCES if what == kind and key in given)
     # Perhaps the event is one of a newer release.
     return _(next(fitting, _k("Something changed for you in %(name)s.")), **facts)

@@ -105,6 +105,8 @@ class Sweeper:
             self._enqueue(term.id, "promote", state.seq)
         if why := self.due.get((term.id, "notify")):
             self._enqueue(term.id, "notify", why)
+        if why := self.due.get((term.id, "rounds")):
+            self._enqueue(term.id, "rounds", why)
         if term.id in self.to_compare:
             self._enqueue(term.id, "reconcile", 0)
         unready = state.sections < term.sections or not term.target.met_by(state.ready)

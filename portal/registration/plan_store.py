@@ -20,6 +20,7 @@ from portal.core.db import Base, crowded, read_only, transaction
 from portal.core.outage import postgresql
 from portal.ledger.errors import LedgerUnavailable
 from portal.registration.plans import Plan, pack, unpack, without
+from portal.registration.signals import plan_changed
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ def plan_of(term: int, student: int, changes: int | None = None) -> Plan | None:
         return entry.plan
     try:
         with read_only() as session:
-            plan = _read(session, term, student)
+            plan = read_plan(session, term, student)
     except AWAY as error:
         postgresql.begin(crowded=crowded(error))
         return entry.plan
@@ -78,11 +79,13 @@ def change(term: int, student: int, version: int | None, make: Callable[[Plan], 
     `make` raises, and the errors of AWAY while PostgreSQL is away.
     """
     with transaction() as session:
-        plan = _read(session, term, student)
+        plan = read_plan(session, term, student)
         if version not in {None, plan.version}:
             raise StalePlan(plan)
         changed = make(plan)
         stored = plan if changed == plan else _write(session, term, student, changed)
+        if stored and stored is not plan:
+            plan_changed.send(session, term, student, stored)
     if stored is None:
         return change(term, student, version, make)  # a retry finds the plan that was written first
     kept = _keep(term, student, stored)
@@ -112,12 +115,14 @@ def settle(term: int, student: int, sections: Iterable[int]) -> Plan | None:
     return plan
 
 
-def _read(session: Session | Connection, term: int, student: int) -> Plan:
-    row = session.execute(
-        select(PlanRow.lines, PlanRow.version).where(
-            PlanRow.term_id == term, PlanRow.student_id == student
-        )
-    ).one_or_none()
+def read_plan(
+    session: Session | Connection, term: int, student: int, *, lock: bool = False
+) -> Plan:
+    """Return the stored plan; with `lock`, nobody changes it until the transaction ends."""
+    query = select(PlanRow.lines, PlanRow.version).where(
+        PlanRow.term_id == term, PlanRow.student_id == student
+    )
+    row = session.execute(query.with_for_update() if lock else query).one_or_none()
     return unpack(row.lines, row.version) if row else Plan()
 
 

@@ -548,6 +548,16 @@ def _together(facts: Facts, context: RefusalContext) -> Answer:
     return _("Must be taken together with %(name)s, which you can’t add now.", name=name), None
 
 
+@reason("in_round", _l("Seats given out in an allocation round"), overridable=False)
+def _in_round(_facts: Facts, context: RefusalContext) -> Answer:
+    text = _(
+        "The seats of %(name)s are being given out in an allocation round. Try again once its"
+        " result is published.",
+        name=context.name,
+    )
+    return text, next_steps.other_sections(context)
+
+
 @reason("not_partner", _l("Submitted together, but no corequisite"))
 def _not_partner(_facts: Facts, context: RefusalContext) -> Answer:
     text = _("%(name)s is not a corequisite of the others. Add it separately.", name=context.name)

@@ -15,7 +15,7 @@ from portal.core.queue import QUEUE_LABELS, pause_flag
 from portal.exchange.importing.models import ColumnMapping, Import
 from portal.notifications.webhooks.models import Webhook
 from portal.people.models import Account, ApiToken, Student
-from portal.windows.models import Window
+from portal.windows.models import Round, Window
 
 Key = tuple[str, str]  # kind and id
 LARGEST = 2**31
@@ -31,6 +31,7 @@ NAMES: dict[str, Select[Any, Any]] = {
     "department": select(Department.id, Department.code + " " + Department.name),
     "import": select(Import.id, cast(Import.id, Text) + ", " + Import.name),
     "room": select(Room.id, Room.name),
+    "round": select(Round.id, Round.name),
     # In the same form as `requisites.shown`.
     "section": select(Section.id, func.replace(Course.code, "-", " ") + "-" + Section.number).join(
         Course
@@ -86,8 +87,8 @@ def with_names(keys: Iterable[Key]) -> dict[Key, AuditSubject]:
 def subjects_matching(text: str) -> list[str]:
     """Return the audit trail's references for a name, number, CRN, course, section or term.
 
-    People and windows match by a part of their name, the first MOST of a kind. A reference such as
-    `section:12` is returned unchanged.
+    People, windows and rounds match by a part of their name, the first MOST of a kind. A reference
+    such as `section:12` is returned unchanged.
     """
     if ":" in text:
         return [text]
@@ -95,6 +96,7 @@ def subjects_matching(text: str) -> list[str]:
         "student": _matches(text, Account.name, Student.number, IN_FULL),
         "account": _matches(text, Account.name, Account.username, WITH_LOGIN),
         "teacher": _matches(text, Instructor.name),
+        "round": _matches(text, Round.name),
         "window": _matches(text, Window.name),
         "course": Course.code == requisites.key(text),
         "section": or_(

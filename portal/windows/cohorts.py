@@ -126,6 +126,14 @@ def with_student_list(cohort: Cohort) -> Cohort:
     return rest | {"list": {"id": list_id, "students": students}}
 
 
+def numbers_of(session: Session, cohort: Cohort) -> list[str]:
+    """Return the student numbers that a cohort names, also by a stored list."""
+    if listed := cohort.get("list"):
+        on_list = ListedStudent.list_id == listed["id"]
+        return sorted(session.scalars(select(Student.number).join(ListedStudent).where(on_list)))
+    return list(cohort.get("students", ()))
+
+
 def save_list(numbers: list[str]) -> tuple[int, int]:
     """Return the id of the stored list of these students, and how many are on it."""
     digest = sha256("\n".join(sorted(set(numbers))).encode()).hexdigest()

@@ -1,9 +1,17 @@
-"""Selection windows as last recorded; the ledger decides by its own copy."""
+"""Selection windows as last recorded, where the ledger decides; and allocation rounds."""
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, DateTime, ForeignKey, Integer, Sequence, String
+from sqlalchemy import (
+    BigInteger,
+    DateTime,
+    ForeignKey,
+    Integer,
+    Sequence,
+    String,
+    UniqueConstraint,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -26,3 +34,39 @@ class Window(Base):
     # Empty = everyone; otherwise a student must match every entry.
     cohort: Mapped[dict[str, Any]] = mapped_column(JSONB)
     seq: Mapped[int] = mapped_column(BigInteger)
+
+
+class Round(Base):
+    """An allocation round; `state` is one of `rounds.STATES`.
+
+    `priorities` are cohorts, the first one first: `major` (of the section's subject), or a year or
+    level such as `year Senior`. `most_credits` is in hundredths. `reserves` says what becomes of
+    reserved seats: `given` in the round, or `kept` for later. `key` is that of the form that made
+    the round. `root` and `ballots` are set when the ballots are frozen.
+    """
+
+    __tablename__ = "rounds"
+    __table_args__ = (UniqueConstraint("term_id", "name"), UniqueConstraint("key"))
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"))
+    name: Mapped[str] = mapped_column(String(120))
+    cohort: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    begins_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    ends_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    mechanism: Mapped[str] = mapped_column(String(12))
+    priorities: Mapped[list[str]] = mapped_column(JSONB)
+    reserves: Mapped[str] = mapped_column(String(8))
+    tickets: Mapped[int] = mapped_column(Integer)
+    most_courses: Mapped[int] = mapped_column(Integer)
+    most_credits: Mapped[int] = mapped_column(Integer)
+    public_source: Mapped[str] = mapped_column(String(300))
+    state: Mapped[str] = mapped_column(String(12))
+    version: Mapped[int] = mapped_column(Integer, default=1)
+    key: Mapped[str] = mapped_column(String(64))
+    secret: Mapped[str] = mapped_column(String(64))
+    root: Mapped[str | None] = mapped_column(String(64))
+    ballots: Mapped[int | None] = mapped_column(Integer)
+    public_value: Mapped[str | None] = mapped_column(String(300))
+    applied: Mapped[int] = mapped_column(Integer, default=0)  # moves that the ledger has done
+    held: Mapped[bool] = mapped_column(default=False)  # whether the ledger holds seats back

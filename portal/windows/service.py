@@ -20,6 +20,7 @@ from portal.core.i18n import _
 from portal.core.queue import enqueue
 from portal.ledger.errors import WindowRefused
 from portal.ledger.types import Change, WindowView
+from portal.windows import rounds
 from portal.windows.cohorts import Cohort, with_student_list
 from portal.windows.draw_seeds import commitment
 from portal.windows.models import window_ids
@@ -60,7 +61,8 @@ def find_window(term: int, window: int) -> WindowView | None:
 def schedule(term: int, window: int, wanted: NewWindow, by: int, reason: str = "") -> Change:
     """Schedule a new window; raises WindowRefused, with `exists` if it is scheduled already.
 
-    The code `archived` says that the term is history.
+    The code `archived` says that the term is history, `round` that an allocation round takes
+    ballots of the same students then.
     """
     if catalog_of(term).term.state == "archived":
         raise WindowRefused("archived")
@@ -72,14 +74,19 @@ def schedule(term: int, window: int, wanted: NewWindow, by: int, reason: str = "
         cohort=with_student_list(wanted.cohort),
         recorded=checkpoint(term),
     )
-    return _change("window.schedule", term, window, Author(by, reason), decide)
+    times = wanted.opens, wanted.closes
+    author = Author(by, reason)
+    return _change_beside_rounds(
+        "window.schedule", term, window, author, decide, times, wanted.cohort
+    )
 
 
 def move(term: int, window: int, opens: int, closes: int, author: Author) -> Change:
     """Move a window that has not opened to other times; raises WindowRefused."""
     move_window = backend().ledger.move_window
     decide = partial(move_window, opens=opens, closes=closes, was=author.was)
-    return _change("window.move", term, window, author, decide)
+    times = opens, closes
+    return _change_beside_rounds("window.move", term, window, author, decide, times)
 
 
 def cancel(term: int, window: int, author: Author) -> Change:
@@ -91,7 +98,8 @@ def cancel(term: int, window: int, author: Author) -> Change:
 def extend(term: int, window: int, closes: int, author: Author) -> Change:
     """Let an open window close later; raises WindowRefused."""
     decide = partial(backend().ledger.extend_window, closes=closes, was=author.was)
-    return _change("window.extend", term, window, author, decide)
+    times = backend().ledger.now(), closes
+    return _change_beside_rounds("window.extend", term, window, author, decide, times)
 
 
 def close(term: int, window: int, author: Author) -> Change:
@@ -140,6 +148,25 @@ def time_warnings(
             )
         )
     return found
+
+
+def _change_beside_rounds(  # noqa: PLR0913, PLR0917  the parts of a change
+    action: str,
+    term: int,
+    window: int,
+    author: Author,
+    decide: Callable[..., Change],
+    times: tuple[int, int],
+    cohort: Cohort | None = None,
+) -> Change:
+    """Make a change unless an allocation round is in the way; no round is announced meanwhile."""
+    with transaction() as session:
+        rounds.lock_term(session, term)
+        found = find_window(term, window) if cohort is None else None
+        cohort = found.cohort if found else cohort
+        if cohort is not None and rounds.in_the_way(session, term, *times, cohort):
+            raise WindowRefused("round")
+        return _change(action, term, window, author, decide)
 
 
 def _change(

@@ -32,11 +32,13 @@ from portal.recorder.receipts import code
 from portal.recorder.recorder import drain
 from portal.web.admin.webhooks import CHANGES as WEBHOOK_CHANGES
 from portal.web.admin.windows import ACTIONS
+from portal.windows.rounds import database_now
 from tests import cast as builders
 from tests.applications.files import a_pdf
 from tests.applications.stories import an_application, decider
 from tests.cast import Cast, Meets
 from tests.exchange.makers import a_mapping, an_export, an_import
+from tests.rounds.builders import a_round
 from tests.web.pages import address, press
 from tests.web.student.plans import plan_section
 from tests.web.visitors import browser_of
@@ -83,6 +85,8 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "term_id": [each.id for each in (term, *others)],
         "section_id": [each.id for each in sections.values()],
         "window_id": [each.id for each in windows],
+        "round_id": [_a_round(term)],
+        "round_step": ["announce", "cancel"],
         "code": [*(code(term.id, seq) for seq in range(1, last + 1)), "nonsense"],
         "notice": _notices(),
         "action": list(ACTIONS),
@@ -222,6 +226,12 @@ def _told(cast: Cast) -> int:
         )
         session.add(Delivery(webhook_id=made.id, dead_at=FAR, error="410 Gone"))
     return made.id
+
+
+def _a_round(term: Term) -> int:
+    """Create a round that takes ballots once the window has closed."""
+    begins = database_now() + 120 * builders.MINUTE
+    return a_round(term, begins=begins, ends=begins + 60 * builders.MINUTE).id
 
 
 def _held(cast: Cast) -> int:

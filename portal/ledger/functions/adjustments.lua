@@ -3,7 +3,7 @@
 -- Reasons that an admin can't override (portal/registration/reasons.py).
 local NOT_OVERRIDABLE = {
   already_enrolled = true, not_enrolled = true, student_unknown = true,
-  section_unknown = true, section_new = true, section_canceled = true,
+  section_unknown = true, section_new = true, section_canceled = true, in_round = true,
 }
 
 -- Whether a seat exists for this student: a free one belongs to the first student who may have it.

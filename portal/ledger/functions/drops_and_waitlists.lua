@@ -206,9 +206,10 @@ end
 
 local function promote(term)
   local ask, section = term.ask, term:section(term.ask.section)
-  -- A section that is not open gives no seats, nor does any after the last day to add: no student is
-  -- skipped.
+  -- A section that is not open gives no seats, nor does any after the last day to add, or during an
+  -- allocation round: no student is skipped.
   if not section or section.status ~= "OPEN" or term:is_past("add_deadline") then return { more = false } end
+  if term:round_of(section.id) then return { more = false } end
   local candidates, promoted, passed, aside = {}, {}, {}, {}
   for _, candidate in ipairs(ask.candidates) do candidates[candidate.student] = candidate end
   for _, student in ipairs(heads(term, section, #ask.candidates + 1)) do

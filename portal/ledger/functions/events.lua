@@ -17,7 +17,11 @@ function Term:journal(seq, name, event, unheard)
   -- match.
   local json = cjson.encode(event):gsub('"times":{}', '"times":[]', 1)
   redis.call("XADD", self:key("journal"), seq .. "-0", "event", json)
-  if not unheard then redis.call("PUBLISH", self:key("live"), json) end
+  -- Open pages see the counts of a round at once, but no student hears before all seats are given.
+  if self.quiet then event.student = nil end
+  if not unheard then
+    redis.call("PUBLISH", self:key("live"), self.quiet and cjson.encode(event) or json)
+  end
   self:call("record")
   self:tally(event.act and name .. " " .. event.act or name)
 end
@@ -30,9 +34,10 @@ function Term:tally(what)
 end
 
 -- A free seat belongs to the waitlist while it has a student who was not skipped, until the last day
--- to add.
+-- to add. While an allocation round gives out the seats of the section, it belongs to the round.
 function Term:mark_vacancy(id, counts)
-  if vacant(counts) and not self:is_past("add_deadline") then
+  local waits = vacant(counts) and not self:is_past("add_deadline")
+  if waits and redis.call("HEXISTS", self:key("in_round"), id) == 0 then
     redis.call("SADD", self:key("vacant"), id)
     self:call("promote")
   else

@@ -105,6 +105,7 @@ function Term:refusal_reasons(section, mine, terms, along)
     add_reason(reasons, "section_unknown")
   else
     if section.status ~= "OPEN" then add_reason(reasons, "section_" .. section.status:lower()) end
+    if self:round_of(section.id) then add_reason(reasons, "in_round") end
     self:check_selections(reasons, section, mine, terms, along)
   end
   for _, rule in ipairs(terms.rules or {}) do

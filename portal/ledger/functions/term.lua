@@ -21,6 +21,7 @@
 --   emptying         set: canceled sections that still have students
 --   fence            why nothing may be decided            deadlines  hash: deadline -> ms, its first
 --                                                          moment that is too late; those passed
+--   in_round         hash: section -> allocation round whose seats are still being given out
 --   deadlines_seen   the newest version of the deadlines that was sent, also if they were the same
 --   student:<id>     hash: e:<section> -> credits         woken     hash: workers already enqueued
 --                          c:<section> -> its corequisites, JSON
@@ -139,6 +140,12 @@ end
 function Term:is_past(name)
   local ends = self:deadline(name)
   return ends ~= nil and (self.at >= ends or self.deadlines[passed_field(name)] ~= nil)
+end
+
+-- The allocation round that gives out the seats of a section, or nil: nobody else may take them.
+function Term:round_of(section)
+  local round = tonumber(redis.call("HGET", self:key("in_round"), section))
+  return round ~= self.round and round or nil
 end
 
 -- Count the students in a section and on its waitlist. A trial of admin adjustments overrides this.

@@ -59,6 +59,7 @@ class Image(TermState):
     opened: set[int] = field(default_factory=set)  # windows
     ended: set[int] = field(default_factory=set)
     deadlines: Row = field(default_factory=dict)  # ms by name, those passed, and their version
+    in_round: dict[int, int] = field(default_factory=dict)  # the round that holds a section
     passes: dict[Pair, int] = field(default_factory=dict)  # that are in force
     drops: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))  # by day
     # waiting students without a matching reserved seat
@@ -83,10 +84,10 @@ class Image(TermState):
                 self.opened.add(payload["window"])
             case "window_closed":
                 self.ended.add(payload["window"])
-            case "deadlines_set":
+            case "round_held" | "round_ended":
+                self._hold(event)
+            case "deadlines_set" | "deadline_passed":
                 self._set_deadlines(payload)
-            case "deadline_passed":
-                self.deadlines[payload["deadline"] + PASSED] = 1
 
     def _set(self, event: Event) -> None:
         settings, pool = event.payload, event.payload.get("pool")
@@ -98,7 +99,17 @@ class Image(TermState):
         for gone in [each for each in self.pool_versions if not self.pools.get(each)]:
             del self.pool_versions[gone]
 
+    def _hold(self, event: Event) -> None:
+        for section in event.payload["sections"]:
+            if event.name == "round_held":
+                self.in_round[section] = event.context["round"]
+            else:
+                self.in_round.pop(section, None)
+
     def _set_deadlines(self, payload: Row) -> None:
+        if "deadline" in payload:
+            self.deadlines[payload["deadline"] + PASSED] = 1
+            return
         known, self.deadlines = self.deadlines, {"version": payload["deadlines_version"]}
         for name in DEADLINES:
             if name in payload:
@@ -168,13 +179,15 @@ def _unasked(image: Image) -> dict[int, int]:
 def _vacant(image: Image) -> Numbered:
     """Return the sections with a free seat and a waiting student who is still to be checked.
 
-    After the last day to add there are none.
+    After the last day to add there are none, and none in sections that a round holds.
     """
     if "add_deadline" + PASSED in image.deadlines:
         yield None, {}
         return
     unasked, found = _unasked(image), {}
     for section, row in image.seats.items():
+        if section in image.in_round:
+            continue
         counted = image.counted(row)
         room = not row["pool_id"] or counted["pool_taken"] < counted["pool_capacity"]
         free = counted["taken"] + row["kept"] < row["capacity"] and row["waiting"] > row["passed"]
@@ -322,6 +335,7 @@ KINDS = (
     Kind("student", "hash", "student", "", _students),
     Kind("drops", "hash", "student", "", lambda image: image.drops.items()),
     Kind("windows", "hash", "", "window", _windows),
+    Kind("in_round", "hash", "", "section", lambda image: [(None, image.in_round)]),
     Kind("deadlines", "hash", "", "", lambda image: [(None, image.deadlines)]),
     Kind("next", "text", "", "", _next),
 )  # fmt: skip

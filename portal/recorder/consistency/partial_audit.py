@@ -50,7 +50,10 @@ class Behind(Exception):  # noqa: N818  an expected state, not an error
 
 @dataclass(frozen=True)
 class SectionGroup:
-    """Sections, those that ever shared seats with them, their pools, all windows and deadlines."""
+    """Sections, those that ever shared seats with them, and their pools.
+
+    All windows, deadlines and rounds of the term belong to each group.
+    """
 
     term: int
     sections: frozenset[int]
@@ -63,6 +66,7 @@ class SectionGroup:
             *(f"section:{section}" for section in sorted(self.sections)),
             *(f"window:{window}" for window in sorted(self.windows)),
             "deadlines",
+            "rounds",
         ]
 
     def keys(self, students: Iterable[int]) -> set[str]:

@@ -143,24 +143,26 @@ class NewWindowForm(CohortForm):
         return not self.errors
 
 
-def check_times(form: Form, now: int, after: int = 0) -> None:
-    """Add errors to `opens` and `closes`, against each other, `now`, and an old end `after`."""
-    at = {}
-    for name in ("opens", "closes"):
+def check_times(
+    form: Form, now: int, after: int = 0, names: tuple[str, str] = ("opens", "closes")
+) -> None:
+    """Add errors to the two times, against each other, `now`, and an old end `after`."""
+    at, (start, end) = {}, names
+    for name in names:
         if name not in form or form[name].data is None:
             continue
         if abs(form[name].data - now) <= FARTHEST:
             at[name] = form[name].data
         else:
             form.refuse(TOO_FAR % {"field": form[name].label.text}, name)
-    if "closes" not in at:
+    if end not in at:
         return
-    if at["closes"] <= now:
-        form.refuse(_("The end is in the past."), "closes")
-    if "opens" in at and at["closes"] <= at["opens"]:
-        form.refuse(_("The end must be after the start."), "closes")
-    if at["closes"] <= after:
-        form.refuse(_("The new end must be later than the current end."), "closes")
+    if at[end] <= now:
+        form.refuse(_("The end is in the past."), end)
+    if start in at and at[end] <= at[start]:
+        form.refuse(_("The end must be after the start."), end)
+    if at[end] <= after:
+        form.refuse(_("The new end must be later than the current end."), end)
 
 
 def with_uploaded(form: Sent, file: FileStorage | None) -> Sent:

@@ -49,6 +49,10 @@ REFUSED = {
     "in_the_past": _l("The end is in the past."),
     "unknown": _l("This term has no such window."),
     "archived": _l("The term is archived. Bring it back first."),
+    "round": _l(
+        "An allocation round takes ballots of some of the same students at that time. Choose other"
+        " times or students."
+    ),
     "exists": _l("This form was already sent with other content. Start again."),
     "changed": _l(
         "Someone else has changed the window, so nothing was changed. The current values are below."

@@ -36,6 +36,7 @@ from portal.web.student.plan_panel import live_counts, panel, reasons_against
 from portal.web.student.register import PartnerGroup, partner_groups
 from portal.web.student.request_form import resumes_plan, resumes_planning
 from portal.web.student.results import close_dialog, fulfilled, show_plan_result
+from portal.web.student.rounds import late_for_ballot
 from portal.web.student.student_term import StudentTerm, reserved_notes
 from portal.web.student.term_page import around, mine_of, or_recorded
 
@@ -87,15 +88,20 @@ def change_plan(term_id: int) -> ResponseReturnValue:
     now = mine_of(term_id)
     try:
         wanted = change_of(word, _number("line"), lambda section: _credits(term_id, section))
-        _change(term_id, wanted)
+        changed = _change(term_id, wanted)
     except (StalePlan, CannotPlan) as error:
         why = _hindrance(error)
         if request.htmx:
             return panel(now, message=why), 422
         flash_messages.keep(why, "few", page)
         return redirect(page, 303)
+    late = late_for_ballot(changed, request.form.get("ballot", ""))
     if not request.htmx:
+        if late:
+            flash_messages.keep(late, "few", page)
         return redirect(page, 303)
+    if late:
+        return panel(now, message=late)
     if word.startswith(TAKES_OUT):
         message = fragments.toast(_("Removed from your plan."), brief=True)
         return panel(now, lost=True) + message

@@ -18,6 +18,7 @@ from portal.registration.requests import SectionRequest
 from portal.web.http.request_info import split_url
 from portal.web.student import fragments, request_form
 from portal.web.student.earlier_terms import LastTime, last_time
+from portal.web.student.round_views import BallotView, ballot_views
 from portal.web.student.section_list import distinct_meetings, unknown_counts
 from portal.web.student.student_term import StudentTerm, reserved_notes
 from portal.web.student.waiting_room import status_on_page
@@ -54,6 +55,7 @@ def panel(  # noqa: PLR0913  the ways in which a page may want it
         full=full,
         said=message,
         lost=lost,
+        rounds=_rounds(student_term) if full else [],
         credits=credits_in_words(planned),
         after=amount(student_term.credits + planned),
         over=student_term.credits + planned > student_term.limit,
@@ -63,6 +65,12 @@ def panel(  # noqa: PLR0913  the ways in which a page may want it
     )
     drawn = Markup(html)  # noqa: S704 - the template escapes
     return fragments.out_of_band(drawn) if oob else drawn
+
+
+def _rounds(student_term: StudentTerm) -> list[BallotView]:
+    """Return the allocation rounds in which the plan is a ballot."""
+    term, student = student_term.term.id, student_term.profile.student
+    return ballot_views(term, student, student_term.phase.now)
 
 
 def on_plan_page() -> bool:

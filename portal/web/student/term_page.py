@@ -38,6 +38,7 @@ from portal.web.http.request_info import split_url
 from portal.web.http.shared_pages import Parts, render_shared
 from portal.web.student import bp, fragments
 from portal.web.student.plan_panel import on_plan_page, panel
+from portal.web.student.round_views import ballot_views
 from portal.web.student.row_size import row_size
 from portal.web.student.section_list import (
     PAGE,
@@ -97,7 +98,7 @@ def _term_page(now: StudentTerm, found: Listing) -> str:
     parts, size = around(now), row_size()
     own = {
         "head": fragments.render_fragment("student/refresh.html", **parts),
-        "top": parts["top"],
+        "top": parts["top"] + _rounds(now),
         "rows": found.rows,
         "plan": panel(now),
         "mine": parts["mine"],
@@ -122,6 +123,14 @@ def _term_page(now: StudentTerm, found: Listing) -> str:
 
     key = now.term, now.catalog.version, terms, parts["other_terms"], now.phase.kind, size, shape
     return render_shared("student/term.html", key, own, facts)
+
+
+def _rounds(now: StudentTerm) -> Markup:
+    """Render a note about allocation rounds while no window is open."""
+    if now.phase.kind == "open":
+        return Markup()
+    found = ballot_views(now.term.id, now.profile.student, now.phase.now)
+    return fragments.render_fragment("student/rounds_note.html", rounds=found, term_id=now.term.id)
 
 
 class SharedTerm(NamedTuple):

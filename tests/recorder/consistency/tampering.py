@@ -17,6 +17,7 @@ def a_term_to_tamper_with() -> Rush:
     claims(rush, everyone_everywhere(rush))
     tomorrow = backend().ledger.now() + 24 * 60 * 60_000
     backend().ledger.put_deadlines(rush.term, {"drop_deadline": tomorrow}, 1)
+    backend().ledger.hold_for_round(rush.term, 1, rush.sections[2:])
     _, newcomer, leaver, head = rush.students
     section = rush.sections[0]
     drop(rush, newcomer, section)
@@ -100,6 +101,7 @@ TAMPERINGS = {
         ledger("HSET", "{p}:deadlines", "drop_deadline", "4000000000000"),
         "ledger deadlines",
     ),
+    "a round lost its sections": (ledger("DEL", "{p}:in_round"), "ledger in_round"),
     "a seat seems vacant": (ledger("SADD", "{p}:vacant", "{section}"), "ledger vacant"),
     "an enrollment was altered": (
         database(

@@ -146,6 +146,19 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/terms/<int:term_id>/windows/drafts/<int:draft>": (
         "tests/web/admin/windows/test_schedule.py"
     ),
+    "POST /admin/terms/<int:term_id>/rounds/new": "tests/web/admin/rounds/test_rounds.py",
+    **{
+        f"POST /admin/terms/<int:term_id>/rounds/<int:round_id>/{page}": (
+            "tests/web/admin/rounds/test_rounds.py"
+        )
+        for page in ("edit", "end", "<any(announce,cancel,publish):round_step>")
+    },
+    **{
+        f"POST /admin/terms/<int:term_id>/rounds/<int:round_id>/{page}": (
+            "tests/web/admin/rounds/test_result.py"
+        )
+        for page in ("value", "trial")
+    },
     "POST /admin/service-tokens": "tests/people/test_service_tokens.py",
     "POST /admin/service-tokens/<int:token>/revoke": "tests/people/test_service_tokens.py",
     "POST /admin/webhooks": "tests/notifications/webhooks/test_receivers_page.py",

@@ -47,6 +47,8 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "semester_id": term,
         "section_id": story["section_id"][0],  # that Iris teaches, and Ada is in
         "window_id": window,
+        "round_id": story["round_id"][0],
+        "round_step": "announce",
         "request_id": room.enter(term, window, cast.ada.id).request,
         "entry_id": story["entry_id"][0],
         "instructor_request_id": story["instructor_request_id"][0],

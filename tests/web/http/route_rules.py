@@ -102,6 +102,8 @@ MAIL_TEXT = (
     f"/<any({','.join(LANGUAGES)}):mail_language>"
 )
 MAIL = "/admin/operations/mails/<which>/<any(retry,discard):remedy>"
+ROUND = "/terms/<int:term_id>/rounds/<int:round_id>"
+ROUND_STEP = "<any(announce,cancel,publish):round_step>"
 STATUS_CHANGE = (
     "/admin/terms/<int:term_id>/sections/<int:section_id>/"
     "<any(publish,confirm,reopen,cancel,delete,undelete):change>"
@@ -199,6 +201,15 @@ RULES = {
     "POST /terms/<int:term_id>/plan/toggle": STUDENT,
     "POST /terms/<int:term_id>/plan/submit": STUDENT,
     "POST /terms/<int:term_id>/rows": STUDENT,
+    f"GET {ROUND}": OWN,
+    f"POST {ROUND}/ballot": STUDENT,
+    f"POST {ROUND}/ballot/withdraw": STUDENT,
+    # The story's round has not ended: tests/web/admin/rounds/test_result.py
+    **dict.fromkeys(
+        (f"GET {ROUND}/published.json", f"GET {ROUND}/verify.py"),
+        Rule("login none none no no none none no no"),
+    ),
+    f"GET {ROUND}/proof.json": Rule("login none none no no no"),
     "GET /terms/<int:term_id>/applications": OWN,
     "GET /terms/<int:term_id>/applications/new/<kind>": OWN,
     "POST /terms/<int:term_id>/applications/new/<kind>": STUDENT,
@@ -415,6 +426,18 @@ RULES = {
     "<any(pause,resume,off,on,advice,back):control>": needs(Right.CHANGE_WINDOWS),
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
     "<any(pause,resume,off,on,advice,back):control>": needs(Right.CHANGE_WINDOWS),
+    "GET /admin/terms/<int:term_id>/rounds": needs(Right.SEE_ROUNDS),
+    "GET /admin/terms/<int:term_id>/rounds/new": needs(Right.CHANGE_ROUNDS),
+    "POST /admin/terms/<int:term_id>/rounds/new": needs(Right.CHANGE_ROUNDS),
+    f"GET /admin{ROUND}": needs(Right.SEE_ROUNDS),
+    f"GET /admin{ROUND}/compare": needs(Right.SEE_ROUNDS),
+    f"GET /admin{ROUND}/now": needs(Right.SEE_ROUNDS),
+    f"POST /admin{ROUND}/trial": needs(Right.CHANGE_ROUNDS),
+    **{
+        f"{method} /admin{ROUND}/{page}": needs(Right.CHANGE_ROUNDS)
+        for page in ("edit", "end", "value", ROUND_STEP)
+        for method in ("GET", "POST")
+    },
     "GET /admin/webhooks": needs(Right.SEE_WEBHOOKS),
     "POST /admin/webhooks": needs(Right.CHANGE_WEBHOOKS),
     "GET /admin/mail-texts": needs(Right.SEE_MAIL_TEXTS),

@@ -1,0 +1,1 @@
+"""Allocation rounds in a term: ballots, freezing, computing, publishing and giving the seats."""

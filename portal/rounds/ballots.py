@@ -1,0 +1,201 @@
+"""Ballots: handed in, following the plan, withdrawn.
+
+PostgreSQL's clock decides what is in time, under a shared lock of the round. Freezing takes the
+lock alone, so a ballot that was acknowledged is counted.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from threading import Lock
+
+from cachetools import TTLCache, cached
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from portal.allocation.proof import new_code, sha256
+from portal.core.db import transaction
+from portal.people.student_profile import StudentProfile, profile
+from portal.registration.plan_store import read_plan
+from portal.registration.plans import Plan, pack, unpack
+from portal.registration.requests import Choice
+from portal.rounds.models import BallotRow
+from portal.windows import rounds
+from portal.windows.cohorts import count_students, in_cohort
+from portal.windows.models import Round
+
+FRESH_SECONDS = 1
+HIDDEN = ("draft", "canceled")
+
+
+class BallotRefused(Exception):  # noqa: N818  an expected state, not an error
+    """A ballot that was not taken.
+
+    Codes: early, late, not_yours (the student is not in the cohort), limits, empty (the plan).
+    """
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Ballot:
+    """A student's ballot; `most_credits` is in hundredths."""
+
+    round_id: int
+    student: int
+    code: str
+    choices: tuple[Choice, ...]
+    most_courses: int
+    most_credits: int
+    changes: int
+    changed_at: datetime
+
+    @property
+    def pseudonym(self) -> str:
+        """Return the name of the ballot in the published file."""
+        return sha256(self.code)
+
+
+@dataclass(frozen=True)
+class Turnout:
+    """How many students take part, of how many, and their choices on average."""
+
+    ballots: int
+    students: int
+    choices: float
+
+
+def rounds_for(who: StudentProfile, term: int) -> list[Round]:
+    """Return the rounds that a student sees, at most a second old."""
+    return [each for each in _announced(term) if in_cohort(who, each.cohort)]
+
+
+@cached(TTLCache(maxsize=64, ttl=FRESH_SECONDS), lock=Lock())
+def _announced(term: int) -> list[Round]:
+    return [each for each in rounds.of_term(term) if each.state not in HIDDEN]
+
+
+def forget() -> None:
+    """Make the next request read the rounds again."""
+    _announced.cache_clear()
+
+
+def ballot_of(number: int, student: int) -> Ballot | None:
+    """Return a student's ballot in a round, None if there is none."""
+    with transaction() as session:
+        row = session.get(BallotRow, (number, student))
+    return _ballot(row) if row else None
+
+
+def hand_in(found: Round, student: int, most_courses: int, most_credits: int) -> Ballot:
+    """Take part with the current plan, or set other limits. Raise BallotRefused.
+
+    The code stays the same.
+    """
+    number, who = found.id, profile(student)
+    with transaction() as session:
+        # The plan before the round, as a change of the plan locks them.
+        plan = read_plan(session, found.term_id, student, lock=True)
+        found, now = _taking(session, number)
+        if not plan.choices:
+            raise BallotRefused("empty")
+        if not in_cohort(who, found.cohort):
+            raise BallotRefused("not_yours")
+        if not (0 < most_courses <= found.most_courses and 0 < most_credits <= found.most_credits):
+            raise BallotRefused("limits")
+        values = {
+            "lines": pack(plan),
+            "most_courses": most_courses,
+            "most_credits": most_credits,
+            "changed_at": now,
+        }
+        whose = {"round_id": number, "student_id": student, "code": new_code(who.number)}
+        statement = (
+            insert(BallotRow)
+            .values(**whose, **values, changes=1)
+            .on_conflict_do_update(
+                index_elements=["round_id", "student_id"],
+                set_={**values, "changes": BallotRow.changes + 1},
+            )
+            .returning(BallotRow)
+        )
+        row = session.scalars(statement, execution_options={"populate_existing": True}).one()
+        return _ballot(row)
+
+
+def withdraw(number: int, student: int) -> None:
+    """Take a ballot back; nothing happens if there is none. Raise BallotRefused."""
+    with transaction() as session:
+        _taking(session, number)
+        session.execute(
+            delete(BallotRow).where(BallotRow.round_id == number, BallotRow.student_id == student)
+        )
+
+
+def follow_plan(session: Session, term: int, student: int, plan: Plan) -> None:
+    """Change the student's ballots with the plan, in rounds that take ballots at this moment."""
+    mine = (
+        select(Round)
+        .join(BallotRow, BallotRow.round_id == Round.id)
+        .where(Round.term_id == term, Round.state == "open", BallotRow.student_id == student)
+        .with_for_update(read=True, of=Round)
+    )
+    for found in session.scalars(mine).all():
+        code, now = _in_time(session, found)
+        if not code:
+            session.execute(
+                update(BallotRow)
+                .where(BallotRow.round_id == found.id, BallotRow.student_id == student)
+                .values(
+                    lines=pack(plan),
+                    changes=BallotRow.changes + 1,
+                    changed_at=now,
+                )
+            )
+
+
+def turnout(found: Round) -> Turnout:
+    """Return how many students take part."""
+    with transaction() as session:
+        number, choices = session.execute(
+            select(func.count(), func.avg(func.jsonb_array_length(BallotRow.lines))).where(
+                BallotRow.round_id == found.id
+            )
+        ).one()
+        return Turnout(number, count_students(session, found.cohort), round(float(choices or 0), 1))
+
+
+def _taking(session: Session, number: int) -> tuple[Round, datetime]:
+    """Return the round, locked against its end, and when it was found to take ballots.
+
+    Raise BallotRefused unless it does.
+    """
+    query = select(Round).where(Round.id == number).with_for_update(read=True)
+    found = session.scalars(query, execution_options={"populate_existing": True}).one()
+    code, now = _in_time(session, found)
+    if code:
+        raise BallotRefused(code)
+    return found, now
+
+
+def _in_time(session: Session, found: Round) -> tuple[str, datetime]:
+    """Return `early` or `late`, blank if a locked round takes ballots, and the moment of it."""
+    now: datetime = session.scalars(select(func.clock_timestamp())).one()
+    if found.state in HIDDEN or now < found.begins_at:
+        return "early", now
+    return "" if found.state == "open" and now < found.ends_at else "late", now
+
+
+def _ballot(row: BallotRow) -> Ballot:
+    return Ballot(
+        round_id=row.round_id,
+        student=row.student_id,
+        code=row.code,
+        choices=unpack(row.lines).choices,
+        most_courses=row.most_courses,
+        most_credits=row.most_credits,
+        changes=row.changes,
+        changed_at=row.changed_at,
+    )

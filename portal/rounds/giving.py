@@ -1,0 +1,230 @@
+"""Give out the seats of a published round, through the ledger.
+
+From the end of a round the ledger holds back the seats of the sections that ballots name. They are
+given in batches; the last step lets the sections go and tells the students. A batch that was sent
+and not noted as done is sent again: the ledger does each of its moves once.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Text, cast, func, literal, null, select, text, update
+from sqlalchemy.orm import Session
+
+from portal.allocation.compact import Compact, compact
+from portal.allocation.mechanisms import draw_order
+from portal.allocation.proof import seed_of, sha256
+from portal.allocation.result import Why
+from portal.backend import backend
+from portal.catalog.term_catalog import catalog_of
+from portal.core.checkpoints import checkpoint
+from portal.core.correlation import correlation
+from portal.core.db import transaction
+from portal.core.queue import enqueue
+from portal.ledger.types import Outcome, Reason, RoundAnswer, RoundMove
+from portal.notifications.creation import create
+from portal.people.models import Student
+from portal.people.student_profile import StudentProfile, read_all
+from portal.registration import requests
+from portal.registration.credits import hundredths
+from portal.registration.limits import credit_limit
+from portal.registration.plans import unpack
+from portal.registration.requests import SectionRequest
+from portal.rounds.models import BallotRow
+from portal.rounds.problem import UNALLOWED, number_of
+from portal.rounds.store import file_of, frozen_problem, locked, record
+from portal.windows import rounds
+from portal.windows.models import Round
+
+AT_ONCE = 100  # moves in one step of the ledger, which must stay short
+NOTED = 1000  # moves after which it is noted what the ledger did
+# Merged by PostgreSQL: another worker may note another batch at the same time.
+NOTE = text("""
+    UPDATE ballots SET given = coalesce(given, '{}') || noted.value
+    FROM jsonb_each(CAST(:given AS jsonb)) AS noted
+    WHERE round_id = :round AND student_id = CAST(noted.key AS integer)
+""")
+
+
+@dataclass(frozen=True)
+class Move:
+    """A seat move or a waitlist position, for one alternative of a student's ballot."""
+
+    student: int
+    choice: int
+    alternative: int
+    sections: tuple[int, ...]
+    turn: int
+    wait: bool = False
+
+    @property
+    def place(self) -> str:
+        """Return the place of the alternative in the ballot."""
+        return f"{self.choice}-{self.alternative}"
+
+
+def hold(found: Round) -> None:
+    """Hold back the seats of every section that a ballot names, and of those that share them."""
+    ledger = backend().ledger
+    with transaction() as session:
+        lines = session.scalars(select(BallotRow.lines).where(BallotRow.round_id == found.id))
+        named = {each for line in lines for each in unpack(line).sections}
+    pools = ledger.pools(found.term_id)
+    shared = {pools[each] for each in named if each in pools}
+    sections = sorted(named | {each for each, pool in pools.items() if pool in shared})
+    recorded = checkpoint(found.term_id)
+    if sections:
+        change = ledger.hold_for_round(found.term_id, found.id, sections, recorded=recorded)
+        enqueue(found.term_id, change.wake)
+
+
+def apply(number: int) -> None:
+    """Give out the seats of a published round, from the first move that is not noted as done."""
+    found = rounds.read(number)
+    if found.state != "published":
+        return
+    planned = moves(found)
+    for start in range(found.applied, len(planned), NOTED):
+        batch = planned[start : start + NOTED]
+        answers = _give(found, batch)
+        with transaction() as session:
+            _note(session, found.id, batch, answers)
+            done = update(Round).where(Round.id == number)
+            session.execute(done.values(applied=start + len(batch)))
+    change = backend().ledger.end_round(found.term_id, number)
+    enqueue(found.term_id, change.wake)
+    _finish(number)
+
+
+def moves(found: Round) -> list[Move]:
+    """Return every move of a round, always in the same order: seats, then waitlist positions."""
+    problem = frozen_problem(found.id)
+    result = json.loads(file_of(found.id, "published") or "{}")["result"]
+    with transaction() as session:
+        columns = BallotRow.student_id, BallotRow.code, BallotRow.lines, BallotRow.result
+        rows = session.execute(select(*columns).where(BallotRow.round_id == found.id)).all()
+    ballots: dict[str, Any] = {sha256(each.code): each for each in rows}
+    order = draw_order(problem, seed_of(found.secret, found.public_value or ""))
+    table = compact(problem)
+    places = {each.id: at for at, each in enumerate(problem.settings.sections)}
+    seats: list[Move] = []
+    waits: list[tuple[tuple[int, ...], Move]] = []
+    for position, number in enumerate(order):
+        ballot = problem.ballots[number]
+        row = ballots[ballot.pseudonym]
+        for choice, alternative, turn in result[ballot.pseudonym]:
+            names = ballot.choices[choice - 1].alternatives[alternative - 1]
+            sections = tuple(map(number_of, names))
+            seats.append(Move(row.student_id, choice - 1, alternative - 1, sections, turn))
+        waits += _waits(row, table, places, number, position)
+    return [*seats, *(move for _key, move in sorted(waits, key=lambda each: each[0]))]
+
+
+def _waits(
+    row: Any, table: Compact, places: Mapping[str, int], number: int, position: int
+) -> Iterator[tuple[tuple[int, ...], Move]]:
+    """Yield the waitlist positions of a student's ballot, each with its place in the order.
+
+    A choice without a seat waits for its first alternative that was full, if the student wanted to
+    wait. Sections that are taken together don't: a position in one alone would be of no use. The
+    order is that in which students came to the section: by priority, turn, and draw.
+    """
+    drafted = table.problem.settings.mechanism == "draft"
+    choices = table.problem.ballots[number].choices
+    lines = zip(unpack(row.lines).choices, row.result or (), strict=True)
+    for at, (line, reasons) in enumerate(lines):
+        if not line.wait or any(why == Why.SEATED for why, _turn, _other in reasons):
+            continue
+        for rank, (why, turn, _other) in enumerate(reasons):
+            names = choices[at].alternatives[rank]
+            if why == Why.FULL and len(names) == 1 and UNALLOWED not in names:
+                level = 0 if drafted else table.level(number, places[names[0]])
+                backwards = drafted and turn % 2 == 0
+                key = (level, turn, -position if backwards else position, at)
+                yield key, Move(row.student_id, at, rank, (number_of(names[0]),), 0, wait=True)
+                break
+
+
+def _give(found: Round, batch: Sequence[Move]) -> list[RoundAnswer]:
+    """Let the ledger do some moves; the rules are those of the records as they are now."""
+    with transaction() as session:
+        people = read_all(session, {each.student for each in batch})
+    known = [each for each in batch if each.student in people]
+    payload = [_for_ledger(found, each, people[each.student]) for each in known]
+    given: list[RoundAnswer] = []
+    for start in range(0, len(payload), AT_ONCE):
+        step = payload[start : start + AT_ONCE]
+        given += backend().ledger.allocate(found.term_id, found.id, step, "system", correlation())
+        enqueue(found.term_id, given[-1].wake)
+    answers = dict(zip(known, given, strict=True))
+    return [answers.get(each, RoundAnswer(Outcome.REFUSED)) for each in batch]
+
+
+def _for_ledger(found: Round, move: Move, who: StudentProfile) -> RoundMove:
+    catalog = catalog_of(found.term_id)
+    claims = [requests.claim(SectionRequest(each), who, catalog) for each in move.sections]
+    if found.reserves == "kept":
+        claims = [replace(each, reserves=()) for each in claims]
+    return RoundMove(
+        request=f"round-{found.id}-{move.place}{'-wait' if move.wait else ''}",
+        student=move.student,
+        claims=tuple(claims),
+        limit=hundredths(credit_limit(who, catalog)),
+        turn=move.turn,
+        wait=move.wait,
+    )
+
+
+def _note(
+    session: Session, number: int, batch: Sequence[Move], answers: Sequence[RoundAnswer]
+) -> None:
+    """Store what the ledger did, for the students to read."""
+    by_student: dict[int, dict[str, Any]] = {}
+    for move, answer in zip(batch, answers, strict=True):
+        why = {str(each): _packed(reasons) for each, reasons in answer.against.items()}
+        by_student.setdefault(move.student, {})[move.place] = [answer.outcome.value, why]
+    session.execute(NOTE, {"round": number, "given": json.dumps(by_student)})
+
+
+def _packed(reasons: Sequence[Reason]) -> list[Any]:
+    return [[each.code, each.facts] for each in reasons]
+
+
+def _finish(number: int) -> None:
+    """Note that all is done, and tell every student who took part, in one transaction."""
+    with transaction() as session:
+        found = locked(session, number)
+        if found.state != "published":
+            return
+        before = rounds.facts(found)
+        found.state, found.held, found.version = "applied", False, found.version + 1
+        counts = _counts(session, number)
+        record(session, "round.apply", found, None, "", before, **counts)
+        notices = (
+            select(
+                Student.account_id,
+                literal("round").label("kind"),
+                cast(null(), BallotRow.round_id.type).label("section_id"),
+                cast(null(), BallotRow.round_id.type).label("window_id"),
+                func.jsonb_build_object("round", number, "name", cast(found.name, Text)).label(
+                    "data"
+                ),
+                func.clock_timestamp().label("made_at"),
+                literal(number).label("seq"),
+                literal(0).label("lead"),
+            )
+            .join(BallotRow, BallotRow.student_id == Student.id)
+            .where(BallotRow.round_id == number)
+        )
+        create(session, found.term_id, notices)
+
+
+def _counts(session: Session, number: int) -> Mapping[str, int]:
+    """Return how many seats and waitlist positions were given, and how many could not be."""
+    counts: Counter[str] = Counter()
+    for given in session.scalars(select(BallotRow.given).where(BallotRow.round_id == number)):
+        counts.update(outcome for outcome, _why in (given or {}).values())
+    return {name: counts[name] for name in ("enrolled", "waitlisted", "refused")}

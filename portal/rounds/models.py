@@ -1,0 +1,59 @@
+"""What a round gathers and finds: ballots, files and trials."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import DateTime, ForeignKey, Integer, LargeBinary, String, UniqueConstraint, func
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from portal.core.db import Base
+
+
+class BallotRow(Base):
+    """A student's ballot: the packed choices of the plan, and limits.
+
+    `most_credits` is in hundredths. `code` finds the ballot in the published file. `refused` has
+    the reasons against each alternative, from the freezing. `result` has what came of it, and
+    `given` what the ledger did: by choice and alternative, such as "0-1".
+    """
+
+    __tablename__ = "ballots"
+    __table_args__ = (UniqueConstraint("code"),)
+
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
+    student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), primary_key=True, index=True)
+    code: Mapped[str] = mapped_column(String(120))
+    lines: Mapped[list[Any]] = mapped_column(JSONB)
+    most_courses: Mapped[int] = mapped_column(Integer)
+    most_credits: Mapped[int] = mapped_column(Integer)
+    changes: Mapped[int] = mapped_column(Integer)
+    changed_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    refused: Mapped[list[Any] | None] = mapped_column(JSONB(none_as_null=True))
+    result: Mapped[list[Any] | None] = mapped_column(JSONB(none_as_null=True))
+    given: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    unmet_first: Mapped[bool | None]
+
+
+class RoundFile(Base):
+    """A file of a round, compressed: its `problem`, or what is `published`. Written once."""
+
+    __tablename__ = "round_files"
+
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
+    kind: Mapped[str] = mapped_column(String(12), primary_key=True)
+    content: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class RoundTrial(Base):
+    """A comparison of the mechanisms on the ballots at one time; `measures` is None until made."""
+
+    __tablename__ = "round_trials"
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"), index=True)
+    made_at: Mapped[datetime] = mapped_column(
+        DateTime(timezone=True), server_default=func.clock_timestamp()
+    )
+    ballots: Mapped[int | None] = mapped_column(Integer)
+    measures: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))

@@ -1,0 +1,269 @@
+"""A round's problem: its ballots, the rules and the seats that are left, in the published form.
+
+Rules that need records are checked here, once, and stand in the ballot: a refused section, or the
+section UNALLOWED, which nobody can have, in an alternative that is refused as a whole.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from portal.allocation.problem import Ballot, Choice, Problem, Section, Settings, make
+from portal.allocation.proof import sha256
+from portal.backend import backend
+from portal.catalog import linked_courses
+from portal.catalog.models import Subject
+from portal.catalog.term_catalog import TermCatalog, catalog_of
+from portal.catalog.views import SectionView
+from portal.core.db import transaction
+from portal.ledger.types import Reason, SeatCounts, SectionSpec
+from portal.people.student_profile import StudentProfile, read_all
+from portal.registration import rules
+from portal.registration.credits import hundredths
+from portal.registration.limits import credit_limit
+from portal.registration.plans import unpack
+from portal.registration.precheck import Precheck, offered
+from portal.registration.requests import Alternative
+from portal.rounds.models import BallotRow
+from portal.windows.models import Round
+from portal.windows.rounds import commitment
+from portal.windows.warmup import section_specs
+
+UNALLOWED = "not allowed"
+BATCH = 1000  # profiles that are read at once
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What the round gives out: sections with their seats, names of sections, pools."""
+
+    sections: tuple[Section, ...]
+    names: Mapping[int, str]
+    pools: Mapping[str, int]
+    majors: frozenset[str]  # codes of subjects, if the majors of a section come first
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A problem, and by student why alternatives were refused beforehand."""
+
+    problem: Problem
+    refused: Mapping[int, list[Any]]
+
+
+def number_of(name: str) -> int:
+    """Return the section of a name in the published file."""
+    return int(name.rpartition("#")[2])
+
+
+def build(found: Round) -> Frozen:
+    """Return the problem of a round with its ballots as they are now."""
+    catalog, offer = catalog_of(found.term_id), offer_of(found)
+    settings = Settings(
+        sections=offer.sections,
+        mechanism=found.mechanism,
+        tickets=found.tickets,
+        pools=dict(offer.pools),
+        name=found.name,
+        commitment=commitment(found),
+        public_source=found.public_source,
+    )
+    ballots, refused = [], {}
+    with transaction() as session:
+        query = select(BallotRow).where(BallotRow.round_id == found.id)
+        rows = session.scalars(query.order_by(BallotRow.student_id)).all()
+        unmet = _unmet(session, found)
+    for start in range(0, len(rows), BATCH):
+        batch = rows[start : start + BATCH]
+        with transaction() as session:
+            people = read_all(session, [each.student_id for each in batch])
+        for row in batch:
+            if who := people.get(row.student_id):
+                ballot, why = _ballot(found, row, who, catalog, offer)
+                ballots.append(replace(ballot, unmet=unmet.get(row.student_id, 0)))
+                refused[row.student_id] = why
+    return Frozen(make(settings, ballots), refused)
+
+
+def offer_of(found: Round) -> Offer:
+    """Return the sections of the term with the seats that the round can give out now."""
+    catalog = catalog_of(found.term_id)
+    with transaction() as session:
+        specs = section_specs(session, found.term_id)
+        subjects = frozenset(session.scalars(select(Subject.code)))
+    counts = backend().ledger.seats(found.term_id)
+    views = {each.section: catalog.section(each.section) for each in specs}
+    names = {each.section: _name(each.section, views.get(each.section)) for each in specs}
+    sections = [
+        _section(
+            found, each, names[each.section], views.get(each.section), counts.get(each.section)
+        )
+        for each in specs
+    ]
+    unallowed = Section(id=UNALLOWED, course=UNALLOWED, capacity=0)
+    majors = subjects if "major" in found.priorities else frozenset()
+    return Offer((*sections, unallowed), names, _pools(specs, counts), majors)
+
+
+def _name(section: int, view: SectionView | None) -> str:
+    return f"{view.course_code}-{view.number} #{section}" if view else f"#{section}"
+
+
+def _section(
+    found: Round,
+    spec: SectionSpec,
+    name: str,
+    view: SectionView | None,
+    counts: SeatCounts | None,
+) -> Section:
+    free = _free(counts)
+    reserves: list[tuple[str, int]] = []
+    if counts and counts.kept and free:
+        if found.reserves == "kept":
+            free = max(0, free - counts.kept)
+        else:
+            reserves = _reserves(found, spec, free)
+    return Section(
+        id=name,
+        course=view.course_code if view else name,
+        capacity=free,
+        credits=spec.credits_min,
+        meetings=tuple(spec.times),
+        pool=str(spec.pool.id) if spec.pool else "",
+        reserves=tuple(reserves),
+        priority=tuple(
+            f"major {view.subject_code}" if each == "major" and view else each
+            for each in found.priorities
+        ),
+    )
+
+
+def _free(counts: SeatCounts | None) -> int:
+    """Return the seats that a new student could have: none while others wait for them."""
+    if counts is None or counts.status != "OPEN" or counts.waiting > counts.passed:
+        return 0
+    return max(0, counts.capacity - counts.taken)
+
+
+def _reserves(found: Round, spec: SectionSpec, free: int) -> list[tuple[str, int]]:
+    """Return the seats that each reserve still reserves, in order, no more than are free."""
+    held, now = backend().ledger.reserved(found.term_id, spec.section), backend().ledger.now()
+    reserves = []
+    for each in spec.reserves:
+        over = 0 < each.until <= now
+        seats = 0 if over else min(free, max(0, each.seats - held.get(each.id, 0)))
+        reserves.append((f"reserve {each.id}", seats))
+        free -= seats
+    return reserves
+
+
+def _pools(specs: Sequence[SectionSpec], counts: Mapping[int, SeatCounts]) -> dict[str, int]:
+    """Return the free seats of pools; none while others wait for them in one of its sections."""
+    pools: dict[str, int] = {}
+    for spec in specs:
+        if spec.pool is None:
+            continue
+        found, name = counts.get(spec.section), str(spec.pool.id)
+        left = 0
+        if found and found.pool_capacity is not None and found.waiting <= found.passed:
+            left = max(0, found.pool_capacity - found.pool_taken)
+        pools[name] = min(left, pools.get(name, left))
+    return pools
+
+
+def _ballot(
+    found: Round, row: BallotRow, who: StudentProfile, catalog: TermCatalog, offer: Offer
+) -> tuple[Ballot, list[Any]]:
+    """Return a ballot in the published form, and the reasons against its alternatives."""
+    registrations = backend().ledger.registrations(found.term_id, row.student_id)
+    limit = hundredths(credit_limit(who, catalog))
+    precheck = Precheck(who, catalog, registrations, limit)
+    plan = unpack(row.lines)
+    against = [[_against(precheck, each) for each in line.alternatives] for line in plan.choices]
+    everywhere = _refused_everywhere(against)
+    choices = []
+    for line, reasons in zip(plan.choices, against, strict=True):
+        bundles = []
+        for alternative, why in zip(line.alternatives, reasons, strict=True):
+            bundle = tuple(offer.names.get(each.section, UNALLOWED) for each in alternative)
+            unknown = UNALLOWED in bundle
+            partly = any(why[each] and each not in everywhere for each in why)
+            named = tuple(dict.fromkeys(each for each in bundle if each != UNALLOWED))
+            bundles.append((*named, UNALLOWED) if unknown or partly else named)
+        choices.append(Choice(tuple(bundles)))
+    some = {each for line in plan.choices for each in line.sections if each in offer.names}
+    refused = sorted(offer.names[each] for each in everywhere if each in offer.names)
+    ballot = Ballot(
+        pseudonym=sha256(row.code),
+        choices=tuple(choices),
+        most_credits=max(0, min(row.most_credits, limit - precheck.credits)),
+        most_courses=row.most_courses,
+        cohorts=tuple(_cohorts(found, who, catalog.some(some), offer)),
+        refused=(*refused, UNALLOWED),
+    )
+    packed = [
+        [{str(each): [_packed(one) for one in why[each]] for each in why} for why in reasons]
+        for reasons in against
+    ]
+    return ballot, packed
+
+
+def _against(precheck: Precheck, alternative: Alternative) -> dict[int, list[Reason]]:
+    """Return the rules against the sections of an alternative, taken alone."""
+    named = [each.section for each in alternative]
+    found = precheck.refusals_together(offered([alternative], precheck.catalog))
+    unlinked = {each.id for each in linked_courses.unlinked(precheck.catalog.some(named))}
+    reasons = {}
+    for section in named:
+        why = list(found.get(section, [Reason("section_unknown")]))
+        view = precheck.catalog.section(section)
+        if view and view.status != "OPEN":
+            why.append(Reason(f"section_{view.status.lower()}"))
+        if section in unlinked:
+            why.append(Reason("not_partner"))
+        reasons[section] = why
+    return reasons
+
+
+def _refused_everywhere(against: Sequence[Sequence[Mapping[int, list[Reason]]]]) -> set[int]:
+    """Return the sections that are refused in each alternative that names them."""
+    seen: dict[int, bool] = {}
+    for reasons in against:
+        for why in reasons:
+            for section, found in why.items():
+                seen[section] = seen.get(section, True) and bool(found)
+    return {section for section, refused in seen.items() if refused}
+
+
+def _cohorts(
+    found: Round, who: StudentProfile, sections: Iterable[SectionView], offer: Offer
+) -> list[str]:
+    """Return the cohorts of a student that count in the round; the year is for comparisons."""
+    cohorts = {f"year {who.year}"} if who.year else set()
+    cohorts |= {each for each in found.priorities if each == f"level {who.level}"}
+    cohorts |= {f"major {code}" for code in who.majors & offer.majors}
+    if found.reserves == "given":
+        cohorts |= {
+            f"reserve {number}" for each in sections for number in rules.reserves(who, each)
+        }
+    return sorted(cohorts)
+
+
+def _unmet(session: Session, found: Round) -> dict[int, int]:
+    """Return how often students missed their first choice in earlier rounds."""
+    if found.tickets < 2:
+        return {}
+    query = (
+        select(BallotRow.student_id, func.count())
+        .join(Round, Round.id == BallotRow.round_id)
+        .where(BallotRow.unmet_first.is_(True), Round.state.in_(("published", "applied")))
+        .group_by(BallotRow.student_id)
+    )
+    return {row[0]: row[1] for row in session.execute(query)}
+
+
+def _packed(reason: Reason) -> list[Any]:
+    return [reason.code, reason.facts]

@@ -1,0 +1,122 @@
+"""What a student reads of a published round: each choice, what came of it, and why."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from portal.allocation.result import Why
+from portal.backend import backend
+from portal.catalog.term_catalog import TermCatalog, catalog_of
+from portal.core.db import transaction
+from portal.core.i18n import _, _l
+from portal.ledger.types import Reason
+from portal.registration.next_steps import RefusalContext
+from portal.registration.plans import unpack
+from portal.registration.reasons import distinct, explain
+from portal.registration.requests import Alternative
+from portal.rounds.models import BallotRow
+from portal.windows.models import Round
+
+
+@dataclass(frozen=True)
+class AlternativeOutcome:
+    """One alternative of a choice: its sections by name, whether it was given, and why."""
+
+    name: str
+    seated: bool
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ChoiceOutcome:
+    """A choice and its alternatives by rank."""
+
+    alternatives: tuple[AlternativeOutcome, ...]
+
+    @property
+    def seated(self) -> bool:
+        """Return whether one of the alternatives was given."""
+        return any(each.seated for each in self.alternatives)
+
+
+def outcomes(found: Round, student: int) -> list[ChoiceOutcome]:
+    """Return the outcome of each choice of a student's ballot; empty without a ballot."""
+    with transaction() as session:
+        row = session.get(BallotRow, (found.id, student))
+    if row is None or row.result is None:
+        return []
+    catalog = catalog_of(found.term_id)
+    refused: list[Any] = row.refused or []
+    given, made = row.given or {}, []
+    for at, (line, reasons) in enumerate(zip(unpack(row.lines).choices, row.result, strict=True)):
+        against = refused[at] if at < len(refused) else [{} for _each in reasons]
+        made.append(
+            ChoiceOutcome(
+                tuple(
+                    _outcome(found, catalog, each, why, rules, given.get(f"{at}-{rank}"))
+                    for rank, (each, why, rules) in enumerate(
+                        zip(line.alternatives, reasons, against, strict=True)
+                    )
+                )
+            )
+        )
+    return made
+
+
+def _outcome(  # noqa: PLR0913, PLR0917  what is known of an alternative
+    found: Round,
+    catalog: TermCatalog,
+    alternative: Alternative,
+    why: list[Any],
+    rules: dict[str, list[Any]],
+    given: list[Any] | None,
+) -> AlternativeOutcome:
+    context = RefusalContext(catalog, None, backend().settings.zone)
+    name = context.names(part.section for part in alternative)
+    code, turn, other = why
+    if code == Why.RULE:
+        texts = _rules_in_words(catalog, rules)
+    else:
+        texts = [_in_words(found, Why(code), turn, other + 1)]
+    match given:
+        case ["waitlisted", _]:
+            texts.append(_("You are on its waitlist."))
+        case ["refused", why_not] if code == Why.SEATED:
+            texts = [_("The round gave it to you, but the seat could not be taken any more:")]
+            texts += _rules_in_words(catalog, why_not)
+            code = ""
+        case ["refused", why_not]:
+            texts += [_("You are not on its waitlist:"), *_rules_in_words(catalog, why_not)]
+    return AlternativeOutcome(name, code == Why.SEATED, tuple(texts))
+
+
+def _rules_in_words(catalog: TermCatalog, rules: dict[str, list[Any]]) -> list[str]:
+    found = []
+    for section, packed in rules.items():
+        reasons = [Reason(code, facts) for code, facts in packed]
+        context = RefusalContext(catalog, catalog.section(int(section)), backend().settings.zone)
+        found += explain(reasons, context)
+    texts = [each.text for each in distinct(found)]
+    return texts or [_("These sections meet at the same time, so nobody can take both.")]
+
+
+SAID = {
+    Why.SEATED: _l("You got it."),
+    Why.NOT_NEEDED: _l("Not needed: you got a better alternative of this choice."),
+    Why.CLASH: _l("It meets at the same time as your choice %(number)s."),
+    Why.SAME_COURSE: _l("It is of the same course as your choice %(number)s."),
+    Why.MOST_COURSES: _l("With your higher choices you had as many courses as you wanted."),
+    Why.CREDITS: _l("With your higher choices it would have been too many credits."),
+    Why.JOINT: _l("Not everyone of the group could take it."),
+    Why.FULL: _l("It was full: others had a higher priority, or came earlier in the draw."),
+}
+SAID_OF_TURN = {
+    ("draft", Why.SEATED): _l("You got it in turn %(turn)s."),
+    ("draft", Why.FULL): _l("It was full when your turn %(turn)s came."),
+    ("serial", Why.FULL): _l("It was full when you came, as number %(turn)s of the draw."),
+}
+
+
+def _in_words(found: Round, why: Why, turn: int, other: int) -> str:
+    """Return why an alternative was given or not; `other` is the number of a higher choice."""
+    text = SAID_OF_TURN.get((found.mechanism, why)) if turn else None
+    return str(text or SAID[why]) % {"turn": turn, "number": other}

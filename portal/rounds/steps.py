@@ -1,0 +1,286 @@
+"""The steps of a round after its end, each in a job: freezing, computing, comparing, applying.
+
+Each may run again: it checks the state in the transaction that stores what it found.
+"""
+
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlalchemy import func, or_, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from portal.allocation.compact import compact
+from portal.allocation.measures import by_cohort, measures, to_json
+from portal.allocation.mechanisms import allocate, run
+from portal.allocation.problem import MECHANISMS, Ballot, Problem
+from portal.allocation.problem import to_json as json_of
+from portal.allocation.proof import (
+    canonical,
+    inclusion_proof,
+    published,
+    root,
+    seed_of,
+    sha256,
+)
+from portal.allocation.result import Why, reasons
+from portal.backend import backend
+from portal.core.db import ChangedMeanwhile, transaction
+from portal.core.queue import enqueue
+from portal.recorder.signals import DueJob
+from portal.rounds.giving import apply, hold
+from portal.rounds.models import BallotRow, RoundFile, RoundTrial
+from portal.rounds.problem import Frozen, build
+from portal.rounds.store import frozen_problem, locked, record
+from portal.windows import rounds
+from portal.windows.models import Round
+from portal.windows.rounds import RoundRefused
+
+SAMPLE = 500  # students among whom envy is looked for
+BATCH = 1000  # ballots that are written at once
+
+
+def due_jobs(terms: Sequence[int]) -> list[DueJob]:
+    """Return a job for each term with a step of a round that is due."""
+    with transaction() as session:
+        found = session.execute(
+            select(Round.term_id, func.sum(Round.id * 8 + Round.version))
+            .where(Round.term_id.in_(terms), _due())
+            .group_by(Round.term_id)
+        )
+        return [DueJob(term, "rounds", int(why)) for term, why in found]
+
+
+def work(term: int) -> None:
+    """Do every step that is due in a term."""
+    steps: dict[str, Callable[[int], None]] = {
+        "open": close,
+        "closed": after_end,
+        "published": apply,
+        "canceled": release,
+    }
+    with transaction() as session:
+        query = select(Round.id, Round.state).where(Round.term_id == term, _due())
+        found = session.execute(query.order_by(Round.id)).all()
+        requested = select(RoundTrial.id).join(Round, Round.id == RoundTrial.round_id)
+        trials = session.scalars(
+            requested.where(Round.term_id == term, RoundTrial.measures.is_(None))
+        ).all()
+    for number, state in found:
+        if state in steps:
+            steps[state](number)
+    for trial in trials:
+        make_trial(trial)
+
+
+def close(number: int) -> None:
+    """Fix the ballots of a round that has ended, then freeze its problem.
+
+    A round waits for another one of the term whose seats are held back: what is left is not known.
+    """
+    with transaction() as session:
+        found = locked(session, number)
+        rounds.lock_term(session, found.term_id)
+        other = Round.term_id == found.term_id, Round.held, Round.id != number
+        if session.scalar(select(Round.id).where(*other).limit(1)):
+            return
+        if found.state == "open" and rounds.is_over(session, found):
+            found.state, found.held = "closed", True
+            found.version += 1
+    after_end(number)
+
+
+def after_end(number: int) -> None:
+    """Freeze the problem of an ended round, or compute it once its public value is known."""
+    found = rounds.read(number)
+    if found.state == "closed" and found.root is None:
+        _freeze(found)
+    elif found.state == "closed" and found.public_value is not None:
+        compute(number)
+
+
+def enter_value(number: int, version: int, value: str, by: int, reason: str) -> None:
+    """Store the public value of a frozen round, once. Raise RoundRefused or ChangedMeanwhile."""
+    with transaction() as session:
+        found = locked(session, number)
+        if found.version != version:
+            raise ChangedMeanwhile
+        if found.state != "closed" or found.root is None or found.public_value is not None:
+            raise RoundRefused("state")
+        before = rounds.facts(found)
+        found.public_value, found.version = value, version + 1
+        record(session, "round.value", found, by, reason, before, public_value=value)
+
+
+def compute(number: int) -> None:
+    """Compute a round, and store the file to publish and what each student will read."""
+    found = rounds.read(number)
+    if found.state != "closed" or found.public_value is None:
+        return
+    problem = frozen_problem(number)
+    result = allocate(problem, seed_of(found.secret, found.public_value))
+    file = canonical(published(problem, found.secret, found.public_value, result))
+    read = {
+        ballot.pseudonym: [
+            [[each.why.value, each.turn, each.other] for each in line]
+            for line in reasons(result, student)
+        ]
+        for student, ballot in enumerate(problem.ballots)
+    }
+    # All of it before the transaction, which PostgreSQL ends if it is idle for seconds.
+    trial = _trial(number, problem, seed_of(found.secret, found.public_value))
+    with transaction() as session:
+        found = locked(session, number)
+        if found.state != "closed":
+            return
+        _store(session, number, "published", file)
+        _store_results(session, number, read)
+        session.add(trial)
+        found.state, found.version = "computed", found.version + 1
+        record(session, "round.compute", found, None, "", None, sha256=sha256(file))
+
+
+def publish(number: int, version: int, by: int, reason: str) -> None:
+    """Publish the result of a computed round, once. Raise RoundRefused or ChangedMeanwhile."""
+    with transaction() as session:
+        found = locked(session, number)
+        if found.version != version:
+            raise ChangedMeanwhile
+        if found.state != "computed":
+            raise RoundRefused("state")
+        before = rounds.facts(found)
+        found.state, found.version = "published", version + 1
+        record(session, "round.publish", found, by, reason, before)
+
+
+def request_trial(number: int, by: int) -> None:
+    """Ask for a comparison of the mechanisms on the ballots so far."""
+    with transaction() as session:
+        found = locked(session, number)
+        if found.state not in {"open", "closed"}:
+            raise RoundRefused("state")
+        pending = RoundTrial.round_id == number, RoundTrial.measures.is_(None)
+        if session.scalar(select(RoundTrial.id).where(*pending)) is None:
+            session.add(RoundTrial(round_id=number))
+            record(session, "round.trial", found, by, "", None)
+
+
+def make_trial(trial: int) -> None:
+    """Compare the mechanisms on the ballots so far, with a draw that is for the trial alone."""
+    with transaction() as session:
+        row = session.get_one(RoundTrial, trial)
+    found = rounds.read(row.round_id)
+    problem = frozen_problem(found.id) if found.root else build(found).problem
+    made = _trial(found.id, problem, f"trial {trial}")
+    with transaction() as session:
+        values = {"measures": made.measures, "ballots": made.ballots}
+        done = update(RoundTrial).where(RoundTrial.id == trial, RoundTrial.measures.is_(None))
+        session.execute(done.values(**values, made_at=func.clock_timestamp()))
+
+
+def trials(number: int) -> list[RoundTrial]:
+    """Return the comparisons of a round, the newest first."""
+    with transaction() as session:
+        query = select(RoundTrial).where(RoundTrial.round_id == number)
+        return list(session.scalars(query.order_by(RoundTrial.id.desc())))
+
+
+def proof_of(number: int, pseudonym: str) -> dict[str, Any]:
+    """Return the proof that a ballot is under the root of a frozen round. Raise ValueError."""
+    problem = frozen_problem(number)
+    proof = inclusion_proof(problem, pseudonym)
+    ballots: dict[str, Ballot] = {each.pseudonym: each for each in problem.ballots}
+    return {"ballot": json_of(ballots[pseudonym]), "proof": proof, "root": root(problem)}
+
+
+def release(number: int) -> None:
+    """Let the sections of a canceled round go."""
+    found = rounds.read(number)
+    change = backend().ledger.end_round(found.term_id, number)
+    enqueue(found.term_id, change.wake)
+    with transaction() as session:
+        session.execute(update(Round).where(Round.id == number).values(held=False))
+
+
+def _freeze(found: Round) -> None:
+    """Hold the seats back, then store the problem and its root; ballots can't change any more."""
+    hold(found)
+    frozen = build(found)
+    file = canonical(
+        {
+            "settings": json_of(frozen.problem.settings),
+            "ballots": [json_of(each) for each in frozen.problem.ballots],
+        }
+    )
+    with transaction() as session:
+        again = locked(session, found.id)
+        if again.state != "closed" or again.root is not None:
+            return
+        _store(session, found.id, "problem", file)
+        _store_refusals(session, found.id, frozen)
+        again.root, again.ballots = root(frozen.problem), len(frozen.problem.ballots)
+        again.version += 1
+        record(session, "round.close", again, None, "", None, root=again.root)
+
+
+def _trial(number: int, problem: Problem, seed: str) -> RoundTrial:
+    """Return the comparison of the mechanisms on a problem."""
+    table, found = compact(problem), {}
+    for name in MECHANISMS:
+        result = run(table, seed, name)
+        cohorts = {each: to_json(one) for each, one in by_cohort(result).items()}
+        found[name] = to_json(measures(result, SAMPLE)) | {"cohorts": cohorts}
+    return RoundTrial(round_id=number, ballots=len(problem.ballots), measures=found)
+
+
+def _store(session: Session, number: int, kind: str, file: str) -> None:
+    values = {"round_id": number, "kind": kind, "content": zlib.compress(file.encode())}
+    session.execute(insert(RoundFile).values(**values).on_conflict_do_nothing())
+
+
+def _store_refusals(session: Session, number: int, frozen: Frozen) -> None:
+    rows = [
+        {"round_id": number, "student_id": student, "refused": why}
+        for student, why in frozen.refused.items()
+    ]
+    for start in range(0, len(rows), BATCH):
+        session.execute(update(BallotRow), rows[start : start + BATCH])
+
+
+def _store_results(session: Session, number: int, read: dict[str, list[Any]]) -> None:
+    query = select(BallotRow.student_id, BallotRow.code).where(BallotRow.round_id == number)
+    rows = [
+        {
+            "round_id": number,
+            "student_id": student,
+            "result": lines,
+            "unmet_first": _missed_first(lines),
+        }
+        for student, code in session.execute(query)
+        if (lines := read.get(sha256(code))) is not None
+    ]
+    for start in range(0, len(rows), BATCH):
+        session.execute(update(BallotRow), rows[start : start + BATCH])
+
+
+def _missed_first(lines: list[Any]) -> bool:
+    """Return whether a student missed a first choice that the rules allowed."""
+    if not lines:
+        return False
+    why = {each[0] for each in lines[0]}
+    return Why.SEATED not in why and why != {Why.RULE}
+
+
+def _due() -> Any:
+    """Return a condition: a step of the round is due."""
+    requested = select(RoundTrial.id).where(
+        RoundTrial.round_id == Round.id, RoundTrial.measures.is_(None)
+    )
+    return or_(
+        (Round.state == "open") & (Round.ends_at <= func.clock_timestamp()),
+        (Round.state == "closed") & (Round.root.is_(None) | Round.public_value.is_not(None)),
+        Round.state == "published",
+        (Round.state == "canceled") & Round.held,
+        requested.correlate(Round).exists(),
+    )

@@ -1,0 +1,199 @@
+"""The forms of allocation rounds."""
+
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from sqlalchemy.orm import Session
+
+from portal.catalog.models import Term
+from portal.core.i18n import _, _l
+from portal.registration.credits import hundredths
+from portal.web.admin.window_forms import KINDS, MOST_STUDENTS, CohortForm, check_times
+from portal.web.forms import (
+    ChoicesField,
+    DecimalField,
+    Form,
+    MomentField,
+    NumberField,
+    OneOfField,
+    ReasonField,
+    SelectOneField,
+    StudentNumbersField,
+    TextField,
+)
+from portal.windows import cohorts
+from portal.windows.models import Round
+from portal.windows.rounds import MECHANISMS, RoundDetails, details
+
+PRIORITIES = ("first", "second", "third")
+MOST_TICKETS = 10
+MAJOR = "major"
+
+
+class RoundForm(CohortForm):
+    """An allocation round: name, times, students, mechanism, limits and the public value."""
+
+    drops_unknown = True
+    rows: ClassVar = (("begins", "ends"), ("most_courses", "most_credits"), PRIORITIES)
+
+    name = TextField(
+        _l("Name"),
+        longest=120,
+        missing=_l("Enter a name that students will recognize."),
+        too_long=_l("The name is longer than %(most)s characters."),
+        description=_l("Students see this name. For example: “First round, fall”."),
+    )
+    begins = MomentField(_l("Begins"), render_kw={"required": True})
+    ends = MomentField(_l("Ends"), render_kw={"required": True})
+    whom = OneOfField(
+        _l("Who can take part"),
+        choices={
+            "everyone": _l("Every student"),
+            "some": _l("Only students who match everything you choose below"),
+        },
+        missing=_l("Choose who can take part."),
+    )
+    # Again, as a page shows fields in the order in which they were made.
+    years = ChoicesField(_l("Class years"))
+    levels = ChoicesField(_l("Levels"))
+    subjects = ChoicesField(_l("Majors and minors"))
+    students = StudentNumbersField(_l("Student numbers"), most=MOST_STUDENTS)
+    mechanism = OneOfField(
+        _l("How seats are given"),
+        choices={
+            "draft": _l("Draft by turns: one choice a turn, in a snake order (usual)"),
+            "serial": _l("Serial dictatorship: each student in the draw order takes everything"),
+            "deferred": _l("Deferred acceptance: sections have the priorities below"),
+        },
+        missing=_l("Choose how seats are given."),
+    )
+    first = SelectOneField(_l("First priority"))
+    second = SelectOneField(_l("Second priority"))
+    third = SelectOneField(_l("Third priority"))
+    reserves = OneOfField(
+        _l("Reserved seats of sections"),
+        choices={
+            "given": _l("Give them to students of their cohorts"),
+            "kept": _l("Keep them for a later window"),
+        },
+        missing=_l("Choose what becomes of reserved seats."),
+    )
+    most_courses = NumberField(_l("Most courses"), least=1, most=20)
+    most_credits = DecimalField(_l("Most credits"), least=1, most=100)
+    tickets = NumberField(
+        _l("Most draw tickets"),
+        least=1,
+        most=MOST_TICKETS,
+        description=_l(
+            "Each first choice that a student did not get in an earlier round of any term is one"
+            " more ticket, up to this number. With 1, the past does not count."
+        ),
+    )
+    public_source = TextField(
+        _l("Where the public value will come from"),
+        longest=300,
+        missing=_l("Name a value that will be published after the end."),
+        description=_l(
+            "A number that nobody knows before the end, such as the randomness of a round of drand"
+            " or the next draw of a lottery. Students read this before they rank."
+        ),
+    )
+
+    def __init__(self, session: Session, **more: Any) -> None:
+        super().__init__(**more)
+        self.unknown = []
+        offered = cohorts.choices(session)
+        self.offer(session, offered)
+        names = {"": _("None"), MAJOR: _("Majors of the section’s subject")}
+        names |= {f"year {each}": _("Class year %(year)s", year=each) for each in offered["years"]}
+        names |= {f"level {each}": _("Level %(level)s", level=each) for each in offered["levels"]}
+        for each in PRIORITIES:
+            self[each].offer(names)
+
+    def check(self, now: int) -> bool:
+        """Validate the form; `now` is the ledger's time."""
+        self.validate()
+        check_times(self, now, names=("begins", "ends"))
+        cohort: cohorts.Cohort = {}
+        if self.whom.data == "some":
+            empty = _("Choose at least one year, level, major or student.")
+            cohort = self.check_cohort(empty, "whom")
+        else:
+            for kind in KINDS:
+                self[kind].errors = ()
+        chosen = [self[each].data for each in PRIORITIES if self[each].data]
+        if len(set(chosen)) < len(chosen):
+            self.refuse(_("Choose each priority once."), "second")
+        if self.mechanism.data == "deferred" and not chosen:
+            self.refuse(_("Deferred acceptance needs a first priority."), "first")
+        if not self.errors:
+            self.round = RoundDetails(
+                name=self.name.data,
+                cohort=cohort,
+                begins=self.begins.data,
+                ends=self.ends.data,
+                mechanism=self.mechanism.data,
+                priorities=tuple(chosen),
+                reserves=self.reserves.data,
+                tickets=self.tickets.data,
+                most_courses=self.most_courses.data,
+                most_credits=hundredths(self.most_credits.data),
+                public_source=self.public_source.data,
+            )
+        return not self.errors
+
+
+class NewRoundForm(RoundForm):
+    """A round, and the reason why it is made or edited."""
+
+    reason = ReasonField()
+
+
+class EndForm(Form):
+    """When a round ends."""
+
+    ends = MomentField(_l("Ends"), render_kw={"required": True})
+    reason = ReasonField()
+
+    def check(self, now: int) -> bool:
+        """Validate the form; `now` is the ledger's time."""
+        self.validate()
+        check_times(self, now, names=("begins", "ends"))
+        return not self.errors
+
+
+class ValueForm(Form):
+    """The public value of a round."""
+
+    value = TextField(
+        _l("Public value"), longest=300, missing=_l("Enter the value that was published.")
+    )
+    reason = ReasonField()
+
+
+def first_values(term: Term) -> dict[str, Any]:
+    """Return the values of an empty form."""
+    return {
+        "whom": "everyone",
+        "mechanism": next(iter(MECHANISMS)),
+        "reserves": "given",
+        "most_courses": 6,
+        "most_credits": term.credit_limit,
+        "tickets": 1,
+        **dict.fromkeys(PRIORITIES, ""),
+    }
+
+
+def values_of(session: Session, found: Round) -> dict[str, Any]:
+    """Return a round as the form's values."""
+    known = details(found)
+    chosen = dict(zip(PRIORITIES, (*known.priorities, "", "", ""), strict=False))
+    cohort = {kind: known.cohort.get(kind, []) for kind in KINDS}
+    cohort["students"] = cohorts.numbers_of(session, known.cohort)
+    return {
+        **vars(known),
+        **chosen,
+        **cohort,
+        "whom": "some" if any(known.cohort.values()) else "everyone",
+        "most_credits": Decimal(known.most_credits) / 100,
+    }

@@ -1,0 +1,395 @@
+"""Allocation rounds of a term: made, announced, compared, computed and published."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from secrets import token_hex
+from typing import Any
+
+from flask import Blueprint, abort, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from portal.catalog import cohort_names
+from portal.catalog.local_time import local_clock
+from portal.catalog.models import Term
+from portal.core.db import transaction
+from portal.core.i18n import _, _l
+from portal.core.moments import milliseconds
+from portal.core.queue import enqueue
+from portal.people.roles import Right
+from portal.registration.credits import amount
+from portal.rounds import ballots, steps
+from portal.web.admin.round_forms import (
+    MAJOR,
+    EndForm,
+    NewRoundForm,
+    ValueForm,
+    first_values,
+    values_of,
+)
+from portal.web.confirm import (
+    Confirmation,
+    NotPossible,
+    Wording,
+    confirm,
+    done,
+    refused,
+    seen_number,
+)
+from portal.web.http.access import requires, visitor
+from portal.windows import cohorts, rounds
+from portal.windows.models import Round
+from portal.windows.rounds import MECHANISMS, STATES, RoundRefused
+
+bp = Blueprint("rounds", __name__, url_prefix="/terms/<int:term_id>/rounds")
+
+REFUSED = {
+    "name_taken": _l("Another round of this term has this name. Choose another name."),
+    "ended": _l("The end is in the past."),
+    "window": _l(
+        "A window is open for some of the same students at that time. Choose other times or"
+        " students, or move the window."
+    ),
+    "round": _l(
+        "Another round takes ballots of some of the same students at that time. Choose other times"
+        " or students."
+    ),
+    "state": _l("The round is no longer in the state for this."),
+}
+RESERVES = {
+    "given": _l("Given to students of their cohorts"),
+    "kept": _l("Kept for a later window"),
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a round: its texts, the states that allow it, and the function that does it."""
+
+    wording: Wording
+    states: tuple[str, ...]
+    do: Callable[[int, int, int, str], None]
+
+
+STEPS = {
+    "announce": Step(
+        Wording(
+            _l("Announce the round"),
+            _l(
+                "Students of the round see it at once, with its settings and the commitment to its"
+                " secret. From then on you can only move the end, or cancel the round."
+            ),
+            _l("%(name)s is announced."),
+        ),
+        ("draft",),
+        rounds.announce,
+    ),
+    "cancel": Step(
+        Wording(
+            _l("Cancel the round"),
+            _l("The round ends without a result. Its ballots are kept, and no seat is given."),
+            _l("%(name)s is canceled."),
+            danger=True,
+        ),
+        ("draft", "open", "closed", "computed"),
+        rounds.cancel,
+    ),
+    "publish": Step(
+        Wording(
+            _l("Publish the result"),
+            _l(
+                "The seats are given. Then students read their results, and the file with all"
+                " ballots under pseudonyms can be downloaded. You can’t undo this."
+            ),
+            _l("%(name)s is published. The seats are being given."),
+        ),
+        ("computed",),
+        steps.publish,
+    ),
+}
+
+# The measures of a comparison: label, and whether it is a share.
+MEASURES = {
+    "first_choice": (_l("Got their first choice"), True),
+    "choices": (_l("Choices obtained, mean"), False),
+    "courses": (_l("Courses obtained, mean"), False),
+    "nothing": (_l("Got nothing"), True),
+    "few": (_l("Two courses or fewer, of those who ranked three or more"), True),
+    "envy": (_l("Would rather have another’s schedule"), True),
+    "justified_envy": (_l("Lost a seat to someone of lower priority"), True),
+    "spread": (_l("First choice: best less worst cohort"), True),
+    "seats_left": (_l("Seats left"), False),
+}
+
+
+@bp.app_template_filter()
+def round_state(state: str) -> str:
+    """Return the label of the state of a round."""
+    return str(STATES[state])
+
+
+@bp.get("")
+@requires(Right.SEE_ROUNDS)
+def index(term_id: int) -> ResponseReturnValue:
+    """Render the rounds of a term."""
+    found, clock = rounds.of_term(term_id), local_clock()
+    rows = [(each, [clock.full(_ms(each, name)) for name in TIMES]) for each in found]
+    return render_template("admin/rounds.html", term=_term(term_id), rounds=rows)
+
+
+@bp.get("/<int:round_id>")
+@requires(Right.SEE_ROUNDS)
+def show(term_id: int, round_id: int) -> ResponseReturnValue:
+    """Render a round: its settings, its turnout, and what can be done with it."""
+    return render_template("admin/round.html", **_shown(term_id, round_id))
+
+
+@bp.get("/<int:round_id>/now")
+@requires(Right.SEE_ROUNDS)
+def now(term_id: int, round_id: int) -> ResponseReturnValue:
+    """Render the state and turnout of a round, which its page asks for every few seconds."""
+    return render_template("admin/round_now.html", **_shown(term_id, round_id))
+
+
+@bp.route("/new", methods=["GET", "POST"])
+@requires(Right.CHANGE_ROUNDS)
+def new(term_id: int) -> ResponseReturnValue:
+    """Make a draft of a round."""
+    term = _term(term_id)
+    if term.state == "archived":
+        abort(404)
+    with transaction() as session:
+        form = NewRoundForm(session, data=first_values(term))
+        key = request.form.get("key", "")[:64] or token_hex(16)
+        page = Confirmation(
+            title=_("New allocation round"),
+            button=_("Save draft"),
+            back=(url_for(".index", term_id=term_id), _("Allocation rounds")),
+            facts=[(_("Term"), term.name)],
+            meaning=[_("Students don’t see the round until you announce it.")],
+            seen={"key": key},
+        )
+        if request.method == "POST" and not form.check(rounds.database_now()):
+            return render_template(page.template, page=page, form=form), 422
+
+        def act(reason: str) -> ResponseReturnValue | None:
+            try:
+                made = rounds.create(term_id, form.round, key, visitor().id, reason)
+            except RoundRefused as refusal:
+                form.refuse(REFUSED[refusal.code], "name")
+                return None
+            text = _("%(name)s is saved as a draft.", name=form.round.name)
+            return done(text, url_for(".show", term_id=term_id, round_id=made))
+
+        return confirm(page, act, form)
+
+
+@bp.route("/<int:round_id>/edit", methods=["GET", "POST"])
+@requires(Right.CHANGE_ROUNDS)
+def edit(term_id: int, round_id: int) -> ResponseReturnValue:
+    """Change a draft."""
+    found = _round(term_id, round_id)
+    with transaction() as session:
+        form = NewRoundForm(session, data=values_of(session, found))
+        page = Confirmation(
+            title=_("Edit the round"),
+            button=_("Save"),
+            back=_back(found),
+            seen={"version": request.form.get("version") or found.version},
+        )
+        if found.state != "draft":
+            return refused(page, str(REFUSED["state"]))
+        if request.method == "POST" and not form.check(rounds.database_now()):
+            return render_template(page.template, page=page, form=form), 422
+
+        def act(reason: str) -> ResponseReturnValue | None:
+            try:
+                rounds.edit(found.id, seen_number(), form.round, visitor().id, reason)
+            except RoundRefused as refusal:
+                form.refuse(REFUSED[refusal.code], "name")
+                return None
+            return done(_("%(name)s is saved.", name=form.round.name), _address(found))
+
+        return confirm(page, act, form)
+
+
+@bp.route(f"/<int:round_id>/<any({','.join(STEPS)}):round_step>", methods=["GET", "POST"])
+@requires(Right.CHANGE_ROUNDS)
+def take_step(term_id: int, round_id: int, round_step: str) -> ResponseReturnValue:
+    """Announce, cancel or publish a round, once it is confirmed."""
+    found, step = _round(term_id, round_id), STEPS[round_step]
+    facts = [(_("Round"), found.name), *_facts(found)]
+    page = step.wording.page(_back(found), facts=facts, seen={"version": found.version})
+
+    def act(reason: str) -> ResponseReturnValue:
+        try:
+            step.do(found.id, seen_number(), visitor().id, reason)
+        except RoundRefused as refusal:
+            raise NotPossible(str(REFUSED[refusal.code])) from refusal
+        return done(str(step.wording.done) % {"name": found.name}, _address(found))
+
+    if request.method == "GET" and found.state not in step.states:
+        return refused(page, str(REFUSED["state"]))
+    return confirm(page, act)
+
+
+@bp.route("/<int:round_id>/end", methods=["GET", "POST"])
+@requires(Right.CHANGE_ROUNDS)
+def move_end(term_id: int, round_id: int) -> ResponseReturnValue:
+    """Let an announced round end earlier or later."""
+    found = _round(term_id, round_id)
+    form = EndForm(data={"ends": milliseconds(found.ends_at)})
+    page = Confirmation(
+        title=_("Move the end"),
+        button=_("Move the end"),
+        back=_back(found),
+        facts=[(_("Round"), found.name), (_("Ends"), local_clock().full(_ms(found, "ends_at")))],
+        meaning=[_("Students see the new end at once.")],
+        seen={"version": request.form.get("version") or found.version},
+    )
+    if request.method == "POST" and not form.check(rounds.database_now()):
+        return render_template(page.template, page=page, form=form), 422
+
+    def act(reason: str) -> ResponseReturnValue:
+        try:
+            rounds.move_end(found.id, seen_number(), form.ends.data, visitor().id, reason)
+        except RoundRefused as refusal:
+            raise NotPossible(str(REFUSED[refusal.code])) from refusal
+        return done(_("The end of %(name)s is moved.", name=found.name), _address(found))
+
+    if request.method == "GET" and found.state != "open":
+        return refused(page, str(REFUSED["state"]))
+    return confirm(page, act, form)
+
+
+@bp.route("/<int:round_id>/value", methods=["GET", "POST"])
+@requires(Right.CHANGE_ROUNDS)
+def enter_value(term_id: int, round_id: int) -> ResponseReturnValue:
+    """Enter the public value once it is known; the round is then computed."""
+    found, form = _round(term_id, round_id), ValueForm()
+    page = Confirmation(
+        title=_("Enter the public value"),
+        button=_("Enter and compute"),
+        back=_back(found),
+        facts=[
+            (_("Round"), found.name),
+            (_("Source"), found.public_source),
+            (_("Root"), found.root or ""),
+        ],
+        meaning=[
+            _("Enter it exactly as it was published. Anyone can compare it. You can’t change it.")
+        ],
+        seen={"version": found.version},
+    )
+
+    def act(reason: str) -> ResponseReturnValue:
+        try:
+            steps.enter_value(found.id, seen_number(), form.value.data, visitor().id, reason)
+        except RoundRefused as refusal:
+            raise NotPossible(str(REFUSED[refusal.code])) from refusal
+        enqueue(term_id, ["rounds"])
+        return done(_("The round is being computed."), _address(found))
+
+    if request.method == "GET" and (found.root is None or found.public_value is not None):
+        return refused(page, str(REFUSED["state"]))
+    return confirm(page, act, form)
+
+
+@bp.post("/<int:round_id>/trial")
+@requires(Right.CHANGE_ROUNDS)
+def try_out(term_id: int, round_id: int) -> ResponseReturnValue:
+    """Ask for a comparison of the mechanisms on the ballots so far."""
+    found = _round(term_id, round_id)
+    address = url_for(".compare", term_id=term_id, round_id=round_id)
+    try:
+        steps.request_trial(found.id, visitor().id)
+    except RoundRefused as refusal:
+        return done(str(REFUSED[refusal.code]), address)
+    enqueue(term_id, ["rounds"])
+    return done(_("The mechanisms are being compared. Reload the page in a moment."), address)
+
+
+@bp.get("/<int:round_id>/compare")
+@requires(Right.SEE_ROUNDS)
+def compare(term_id: int, round_id: int) -> ResponseReturnValue:
+    """Render the mechanisms side by side, on the same ballots and draw."""
+    found = _round(term_id, round_id)
+    made = [each for each in steps.trials(found.id) if each.measures]
+    latest = made[0] if made else None
+    return render_template(
+        "admin/round_compare.html",
+        term=_term(term_id),
+        round=found,
+        trial=latest,
+        when=local_clock().exact(latest.made_at) if latest else "",
+        measures=MEASURES,
+        mechanisms=MECHANISMS,
+        real=found.state in {"computed", "published", "applied"},
+        may_try=found.state in {"open", "closed"},
+    )
+
+
+TIMES = ("begins_at", "ends_at")
+
+
+def _facts(found: Round) -> list[tuple[str, str]]:
+    """Return the settings of a round in words."""
+    clock = local_clock()
+    with transaction() as session:
+        students = cohorts.count_students(session, found.cohort)
+    cohort = cohort_names.describe(found.cohort)
+    return [
+        (_("Begins"), clock.full(_ms(found, "begins_at"))),
+        (_("Ends"), clock.full(_ms(found, "ends_at"))),
+        (_("For"), _("%(whom)s (%(count)s students)", whom=cohort, count=students)),
+        (_("How seats are given"), str(MECHANISMS[found.mechanism])),
+        *([(_("Priorities"), priorities(found))] if found.priorities else []),
+        (_("Reserved seats"), str(RESERVES[found.reserves])),
+        (_("Most courses"), str(found.most_courses)),
+        (_("Most credits"), amount(found.most_credits)),
+        (_("Most draw tickets"), str(found.tickets)),
+        (_("Public value"), found.public_value or found.public_source),
+    ]
+
+
+def _shown(term_id: int, round_id: int) -> dict[str, Any]:
+    found = _round(term_id, round_id)
+    return {
+        "term": _term(term_id),
+        "round": found,
+        "facts": _facts(found),
+        "steps": [name for name, each in STEPS.items() if found.state in each.states],
+        "wordings": STEPS,
+        "turnout": ballots.turnout(found),
+        "commitment": rounds.commitment(found),
+        "over": milliseconds(found.ends_at) <= rounds.database_now(),
+    }
+
+
+def priorities(found: Round) -> str:
+    """Return the priorities of a round in words, the first one first."""
+    return "; ".join(
+        _("majors of the section’s subject") if each == MAJOR else each.partition(" ")[2]
+        for each in found.priorities
+    )
+
+
+def _ms(found: Round, name: str) -> int:
+    return milliseconds(getattr(found, name))
+
+
+def _address(found: Round) -> str:
+    return url_for(".show", term_id=found.term_id, round_id=found.id)
+
+
+def _back(found: Round) -> tuple[str, str]:
+    return _address(found), found.name
+
+
+def _round(term_id: int, round_id: int) -> Round:
+    return rounds.find(term_id, round_id) or abort(404)
+
+
+def _term(term_id: int) -> Term:
+    with transaction() as session:
+        found = session.get(Term, term_id)
+    return abort(404) if found is None or found.deleted_at else found

@@ -1,0 +1,73 @@
+"""Allocation rounds as a student's pages show them."""
+
+from dataclasses import dataclass
+
+from portal.catalog.local_time import LocalClock, local_clock
+from portal.core.cache import AWAY
+from portal.core.db import crowded
+from portal.core.moments import milliseconds
+from portal.core.outage import postgresql
+from portal.people.student_profile import profile
+from portal.registration.credits import points
+from portal.rounds import ballots
+from portal.rounds.ballots import Ballot
+from portal.windows.models import Round
+
+
+@dataclass(frozen=True)
+class BallotView:
+    """A round on a student's page; `phase` is before, taking, ended or done."""
+
+    round: Round
+    phase: str
+    ballot: Ballot | None
+    times: LocalClock
+    now: int
+
+    @property
+    def begins(self) -> str:
+        """Return when ballots are taken."""
+        return self.times.moment_at(milliseconds(self.round.begins_at), self.now)
+
+    @property
+    def ends(self) -> str:
+        """Return until when ballots are taken."""
+        return self.times.moment_at(milliseconds(self.round.ends_at), self.now)
+
+    @property
+    def changed(self) -> str:
+        """Return when the ballot last changed, to the second."""
+        return self.times.exact(self.ballot.changed_at) if self.ballot else ""
+
+    @property
+    def credits(self) -> str:
+        """Return the chosen or usual limit of credits, as a form sends it."""
+        return points((self.ballot or self.round).most_credits)
+
+    @property
+    def courses(self) -> int:
+        """Return the chosen or usual limit of courses."""
+        return (self.ballot or self.round).most_courses
+
+
+def ballot_views(term_id: int, student: int, now: int) -> list[BallotView]:
+    """Return the rounds that a student sees; none while PostgreSQL is away."""
+    if postgresql.spares():
+        return []
+    try:
+        found = ballots.rounds_for(profile(student), term_id)
+        return [view_of(each, student, now) for each in found]
+    except AWAY as error:
+        postgresql.begin(crowded=crowded(error))
+        return []
+
+
+def view_of(found: Round, student: int, now: int) -> BallotView:
+    """Return a round as the student sees it at a time (ms)."""
+    begins, ends = milliseconds(found.begins_at), milliseconds(found.ends_at)
+    phase = "before" if now < begins else "taking"
+    if found.state == "applied":
+        phase = "done"
+    elif found.state != "open" or now >= ends:
+        phase = "ended"
+    return BallotView(found, phase, ballots.ballot_of(found.id, student), local_clock(), now)

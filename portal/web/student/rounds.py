@@ -1,0 +1,186 @@
+"""Allocation rounds of a student: the ballot on the plan page, and the page of a round."""
+
+import json
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+from flask import Response, abort, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from portal.allocation import verify
+from portal.backend import backend
+from portal.catalog.local_time import local_clock
+from portal.core.i18n import _, _l
+from portal.ledger.errors import LedgerUnavailable
+from portal.people.roles import Right
+from portal.people.student_profile import profile
+from portal.registration.credits import hundredths, points
+from portal.registration.plans import Plan
+from portal.rounds import ballots, results, steps, store
+from portal.rounds.ballots import BallotRefused
+from portal.web.http import flash_messages
+from portal.web.http.access import requires, visitor
+from portal.web.http.resuming import resumes
+from portal.web.student import bp
+from portal.web.student.round_views import view_of
+from portal.windows import rounds
+from portal.windows.cohorts import in_cohort
+from portal.windows.models import Round
+from portal.windows.rounds import MECHANISMS
+
+REFUSED = {
+    "early": _l("The round does not take ballots yet."),
+    "late": _l(
+        "The round ended on %(end)s, before this arrived. Your ballot stays as it was at the end."
+    ),
+    "not_yours": _l("This round is for other students."),
+    "limits": _l("Choose at most %(courses)s courses and %(credits)s credits."),
+    "empty": _l("Your plan is empty. Plan sections first: your plan is your ballot."),
+}
+resumes_ballot = resumes(
+    lambda term_id, round_id: _("Log in to continue with your plan."),  # noqa: ARG005
+    lambda term_id, round_id: f"/terms/{term_id}/plan",  # noqa: ARG005
+)
+PUBLISHED = ("applied",)  # once all seats are given, so that nobody reads half of it
+TOO_LATE = _l(
+    "The round ended on %(end)s, before this change arrived. It is in your plan, but it does not"
+    " count: your ballot stays as it was at the end."
+)
+
+
+def late_for_ballot(plan: Plan, number: str) -> str:
+    """Return a sentence if a change of the plan came too late for the ballot that it was for."""
+    if not (number.isascii() and number.isdigit() and len(number) < 10):
+        return ""
+    ballot = ballots.ballot_of(int(number), visitor().student_id or 0)
+    if ballot is None or ballot.choices == plan.choices:
+        return ""
+    with_end = {"end": _end(ballot.round_id)}
+    return str(TOO_LATE) % with_end
+
+
+@bp.get("/rounds/<int:round_id>")
+@requires(Right.REGISTER)
+def allocation_round(term_id: int, round_id: int) -> ResponseReturnValue:
+    """Render a round with the student's ballot."""
+    found = _round(term_id, round_id)
+    student = visitor().student_id or 0
+    view = view_of(found, student, _now())
+    return render_template(
+        "student/round.html",
+        view=view,
+        round=found,
+        term_id=term_id,
+        mechanism=MECHANISMS[found.mechanism],
+        commitment=rounds.commitment(found),
+        outcomes=results.outcomes(found, student) if found.state in PUBLISHED else [],
+        published=found.state in PUBLISHED,
+    )
+
+
+@bp.get("/rounds/<int:round_id>/published.json")
+@requires(Right.REGISTER, Right.SEE_ROUNDS)
+def published_file(term_id: int, round_id: int) -> ResponseReturnValue:
+    """Return the file from which anyone can compute the result again."""
+    found = _published(term_id, round_id)
+    file = store.file_of(found.id, "published") or abort(404)
+    return _attached(file, f"round-{round_id}.json", "application/json")
+
+
+@bp.get("/rounds/<int:round_id>/verify.py")
+@requires(Right.REGISTER, Right.SEE_ROUNDS)
+def verifier(term_id: int, round_id: int) -> ResponseReturnValue:
+    """Return the script that checks the published file."""
+    _published(term_id, round_id)
+    script = Path(verify.__file__).read_text(encoding="utf-8")
+    return _attached(script, "verify.py", "text/x-python")
+
+
+@bp.get("/rounds/<int:round_id>/proof.json")
+@requires(Right.REGISTER)
+def inclusion(term_id: int, round_id: int) -> ResponseReturnValue:
+    """Return the proof that the student's own ballot is under the root."""
+    found = _round(term_id, round_id)
+    ballot = ballots.ballot_of(found.id, visitor().student_id or 0)
+    if found.root is None or ballot is None:
+        abort(404)
+    proof = steps.proof_of(found.id, ballot.pseudonym)
+    return _attached(json.dumps(proof, indent=1), f"proof-{round_id}.json", "application/json")
+
+
+@bp.post("/rounds/<int:round_id>/ballot")
+@requires(Right.REGISTER)
+@resumes_ballot
+def hand_in(term_id: int, round_id: int) -> ResponseReturnValue:
+    """Take part with the plan, or set other limits."""
+    found = _round(term_id, round_id)
+    try:
+        credits_ = hundredths(Decimal(request.form.get("most_credits", "").replace(",", ".")))
+        courses = int(request.form.get("most_courses", ""))
+        ballots.hand_in(found, visitor().student_id or 0, courses, credits_)
+    except (InvalidOperation, ValueError, OverflowError):
+        return _back(found, "limits")
+    except BallotRefused as refusal:
+        return _back(found, refusal.code)
+    return _back(found)
+
+
+@bp.post("/rounds/<int:round_id>/ballot/withdraw")
+@requires(Right.REGISTER)
+@resumes_ballot
+def withdraw_ballot(term_id: int, round_id: int) -> ResponseReturnValue:
+    """Take the ballot back; the plan stays."""
+    found = _round(term_id, round_id)
+    try:
+        ballots.withdraw(found.id, visitor().student_id or 0)
+    except BallotRefused as refusal:
+        return _back(found, refusal.code)
+    return _back(found, note=_("Your ballot is withdrawn. Your plan is unchanged."))
+
+
+def _back(found: Round, refusal: str = "", note: str = "") -> ResponseReturnValue:
+    """Return to the plan with a message."""
+    page = url_for(".plan", term_id=found.term_id)
+    if refusal:
+        facts = {"courses": found.most_courses, "credits": points(found.most_credits)}
+        message = str(REFUSED[refusal]) % {**facts, "end": _end(found.id)}
+        flash_messages.keep(message, "few", page)
+    else:
+        note = note or _("Your ballot is in. It follows each change of your plan until the end.")
+        flash_messages.keep(note, "go", page)
+    return redirect(page, 303)
+
+
+def _end(number: int) -> str:
+    return local_clock().exact(rounds.read(number).ends_at)
+
+
+def _round(term_id: int, round_id: int) -> Round:
+    """Return a round that the student sees, or 404."""
+    found = ballots.rounds_for(profile(visitor().student_id or 0), term_id)
+    return next((each for each in found if each.id == round_id), None) or abort(404)
+
+
+def _published(term_id: int, round_id: int) -> Round:
+    """Return a published round; 404 if it is none, or none of a student's."""
+    found = rounds.find(term_id, round_id)
+    student = visitor().student_id
+    if found is None or found.state not in PUBLISHED:
+        abort(404)
+    if student and not in_cohort(profile(student), found.cohort):
+        abort(404)
+    return found
+
+
+def _attached(text: str, name: str, kind: str) -> Response:
+    answer = Response(text, mimetype=kind)
+    answer.headers.set("Content-Disposition", "attachment", filename=name)
+    return answer
+
+
+def _now() -> int:
+    """Return the time (ms); PostgreSQL decides, so that of this process will do for a page."""
+    try:
+        return backend().ledger.now()
+    except LedgerUnavailable:
+        return rounds.database_now()

@@ -1,0 +1,290 @@
+"""Allocation rounds: made, edited, announced, moved and canceled by the registrar.
+
+A round is a window without a race. While it takes ballots, no window may be open for its students.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from secrets import token_hex
+from typing import Any
+
+from sqlalchemy import exists, func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from portal.backend import backend
+from portal.catalog.models import Term
+from portal.core.audit_trail import add_audit_entry
+from portal.core.db import ChangedMeanwhile, transaction
+from portal.core.i18n import _l
+from portal.core.moments import milliseconds, moment
+from portal.people.models import Student
+from portal.windows.cohorts import Cohort, in_cohort_clause, with_student_list
+from portal.windows.models import Round
+
+STATES = {
+    "draft": _l("Draft"),
+    "open": _l("Announced"),
+    "closed": _l("Ended, ballots fixed"),
+    "computed": _l("Computed"),
+    "published": _l("Published, seats are being given"),
+    "applied": _l("Published"),
+    "canceled": _l("Canceled"),
+}
+MECHANISMS = {
+    "draft": _l("Draft by turns"),
+    "serial": _l("Serial dictatorship"),
+    "deferred": _l("Deferred acceptance"),
+}
+
+
+class RoundRefused(Exception):  # noqa: N818  an expected state, not an error
+    """A change to a round that is not possible.
+
+    Codes: name_taken, ended, state; window or round (one is open for the same students then).
+    """
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class RoundDetails:
+    """What the registrar sets; times in ms, credits in hundredths."""
+
+    name: str
+    cohort: Cohort
+    begins: int
+    ends: int
+    mechanism: str
+    priorities: tuple[str, ...]
+    reserves: str
+    tickets: int
+    most_courses: int
+    most_credits: int
+    public_source: str
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of a round."""
+        values = {**vars(self), "priorities": list(self.priorities)}
+        begins, ends = values.pop("begins"), values.pop("ends")
+        return {**values, "begins_at": moment(begins), "ends_at": moment(ends)}
+
+
+def details(found: Round) -> RoundDetails:
+    """Return what the registrar has set."""
+    names = ("name", "cohort", "mechanism", "reserves", "tickets", "most_courses", "most_credits")
+    return RoundDetails(
+        begins=milliseconds(found.begins_at),
+        ends=milliseconds(found.ends_at),
+        priorities=tuple(found.priorities),
+        public_source=found.public_source,
+        **{name: getattr(found, name) for name in names},
+    )
+
+
+def commitment(found: Round) -> str:
+    """Return the SHA-256 of the secret, which is published before the end."""
+    return sha256(found.secret.encode()).hexdigest()
+
+
+def of_term(term: int) -> list[Round]:
+    """Return the rounds of a term, by their begin."""
+    with transaction() as session:
+        query = select(Round).where(Round.term_id == term).order_by(Round.begins_at, Round.id)
+        return list(session.scalars(query))
+
+
+def find(term: int, number: int) -> Round | None:
+    """Return a round of a term, None if there is no such round."""
+    with transaction() as session:
+        found = session.get(Round, number)
+    return found if found and found.term_id == term else None
+
+
+def read(number: int) -> Round:
+    """Return a round as it is now."""
+    with transaction() as session:
+        return session.get_one(Round, number)
+
+
+def database_now() -> int:
+    """Return PostgreSQL's time (ms), which decides what is in time for a round."""
+    with transaction() as session:
+        return milliseconds(_now(session))
+
+
+def create(term: int, wanted: RoundDetails, key: str, by: int, reason: str) -> int:
+    """Store a new draft and return its id; the same key gives the same round.
+
+    Raise RoundRefused.
+    """
+    cohort = with_student_list(wanted.cohort)
+    try:
+        with transaction() as session:
+            made = Round(term_id=term, state="draft", key=key, secret=token_hex(32))
+            for name, value in (wanted.columns | {"cohort": cohort}).items():
+                setattr(made, name, value)
+            session.add(made)
+            session.flush()
+            _record(session, "round.create", made, by, reason, None)
+            return made.id
+    except IntegrityError as error:
+        with transaction() as session:
+            if same := session.scalar(select(Round.id).where(Round.key == key)):
+                return same
+        raise RoundRefused("name_taken") from error
+
+
+def edit(number: int, version: int, wanted: RoundDetails, by: int, reason: str) -> None:
+    """Change a draft of that version. Raise RoundRefused or ChangedMeanwhile."""
+    cohort = with_student_list(wanted.cohort)
+    try:
+        with transaction() as session:
+            found = _locked(session, number, version)
+            if found.state != "draft":
+                raise RoundRefused("state")
+            before = facts(found)
+            for name, value in (wanted.columns | {"cohort": cohort}).items():
+                setattr(found, name, value)
+            _record(session, "round.edit", found, by, reason, before)
+            session.flush()
+    except IntegrityError as error:
+        raise RoundRefused("name_taken") from error
+
+
+def announce(number: int, version: int, by: int, reason: str) -> None:
+    """Show a draft to its students; its settings are fixed from then on. Raise RoundRefused."""
+    with transaction() as session:
+        found = _locked(session, number, version)
+        if found.state != "draft":
+            raise RoundRefused("state")
+        lock_term(session, found.term_id)
+        _check_times(session, found)
+        before, found.state = facts(found), "open"
+        _record(session, "round.announce", found, by, reason, before)
+
+
+def move_end(number: int, version: int, ends: int, by: int, reason: str) -> None:
+    """Let an announced round that has not ended end at another time (ms). Raise RoundRefused."""
+    with transaction() as session:
+        found = _locked(session, number, version)
+        if found.state != "open":
+            raise RoundRefused("state")
+        if is_over(session, found):
+            raise RoundRefused("ended")
+        lock_term(session, found.term_id)
+        before, found.ends_at = facts(found), moment(ends)
+        _check_times(session, found)
+        _record(session, "round.move", found, by, reason, before)
+
+
+def cancel(number: int, version: int, by: int, reason: str) -> None:
+    """End a round without a result, at any time before it is published. Raise RoundRefused."""
+    with transaction() as session:
+        found = _locked(session, number, version)
+        if found.state not in {"draft", "open", "closed", "computed"}:
+            raise RoundRefused("state")
+        before, found.state = facts(found), "canceled"
+        _record(session, "round.cancel", found, by, reason, before)
+
+
+def facts(found: Round) -> dict[str, Any]:
+    """Return a round as the audit trail stores it; the commitment must never change."""
+    known = details(found)
+    return {
+        **vars(known),
+        "opens": known.begins,
+        "closes": known.ends,
+        "priorities": list(known.priorities),
+        "state": found.state,
+        "fingerprint": commitment(found),
+    }
+
+
+def lock_term(session: Session, term: int) -> None:
+    """Wait for others who schedule windows or rounds of the term, until the transaction ends."""
+    session.execute(select(Term.id).where(Term.id == term).with_for_update(key_share=True))
+
+
+def in_the_way(  # noqa: PLR0913, PLR0917  what is compared
+    session: Session, term: int, opens: int, closes: int, cohort: Cohort, but: int = 0
+) -> bool:
+    """Return whether a round of the term, `but` for one, takes ballots of the same students then.
+
+    Times are in ms.
+    """
+    rounds = session.scalars(
+        select(Round).where(
+            Round.term_id == term,
+            Round.id != but,
+            Round.state == "open",
+            Round.begins_at < moment(closes),
+            Round.ends_at > moment(opens),
+        )
+    ).all()
+    return any(_share_students(session, each.cohort, cohort) for each in rounds)
+
+
+def _check_times(session: Session, found: Round) -> None:
+    """Raise RoundRefused if the round has ended, or a window is open for its students then."""
+    if is_over(session, found):
+        raise RoundRefused("ended")
+    begins, ends = milliseconds(found.begins_at), milliseconds(found.ends_at)
+    if in_the_way(session, found.term_id, begins, ends, found.cohort, but=found.id):
+        raise RoundRefused("round")
+    now = backend().ledger.now()
+    for window in backend().ledger.windows(found.term_id):
+        overlaps = max(begins, window.opens, now) < min(ends, window.closes)
+        live = window.state == "scheduled"
+        if live and overlaps and _share_students(session, window.cohort, found.cohort):
+            raise RoundRefused("window")
+
+
+def is_over(session: Session, found: Round) -> bool:
+    """Return whether the end of a round has passed, by PostgreSQL's clock."""
+    return _now(session) >= found.ends_at
+
+
+def _now(session: Session) -> datetime:
+    found: datetime = session.scalars(select(func.clock_timestamp())).one()
+    return found
+
+
+def _share_students(session: Session, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    query = exists().where(
+        Student.deleted_at.is_(None), in_cohort_clause(dict(one)), in_cohort_clause(dict(other))
+    )
+    return bool(session.scalar(select(query)))
+
+
+def _locked(session: Session, number: int, version: int) -> Round:
+    """Return the round for a change; raise ChangedMeanwhile if it is another version by now."""
+    found = session.get_one(Round, number, with_for_update=True)
+    if found.version != version:
+        raise ChangedMeanwhile
+    found.version += 1
+    return found
+
+
+def _record(  # noqa: PLR0913, PLR0917  the parts of an entry
+    session: Session,
+    action: str,
+    found: Round,
+    by: int | None,
+    reason: str,
+    before: dict[str, Any] | None,
+) -> None:
+    add_audit_entry(
+        session,
+        action,
+        f"term:{found.term_id} round:{found.id}",
+        by=by,
+        before=before,
+        after=facts(found),
+        reason=reason,
+    )

@@ -1,0 +1,172 @@
+"""Allocation rounds in the ledger: seats held back, given once, and let go."""
+
+from typing import Any
+
+import pytest
+
+from portal.ledger.errors import LedgerBehind
+from portal.ledger.types import Claim, Outcome, RoundAnswer, RoundMove
+from tests.ledger.requests import TERM, Desk, codes
+
+ROUND = 5
+
+
+@pytest.fixture
+def held(desk: Desk) -> Desk:
+    """Two sections whose seats a round holds back, and a third one."""
+    desk.section(1, capacity=1)
+    desk.section(2)
+    desk.section(3)
+    desk.ledger.hold_for_round(TERM, ROUND, [1, 2])
+    return desk
+
+
+def a_move(student: int, *sections: int, **fields: Any) -> RoundMove:
+    claims = tuple(Claim(each, 400) for each in sections)
+    key = f"round-{'-'.join(map(str, sections))}"
+    return RoundMove(
+        **{"request": key, "student": student, "claims": claims, "limit": 2100, **fields}
+    )
+
+
+def give(desk: Desk, *moves: RoundMove) -> list[RoundAnswer]:
+    return desk.ledger.allocate(TERM, ROUND, moves, "system", "c")
+
+
+def outcomes(desk: Desk, *moves: RoundMove) -> list[Outcome]:
+    return [each.outcome for each in give(desk, *moves)]
+
+
+def against(answer: RoundAnswer, section: int) -> list[str]:
+    return [each.code for each in answer.against[section]]
+
+
+def named(desk: Desk, *names: str) -> list[dict[str, Any]]:
+    return [each for each in desk.events() if each["name"] in names]
+
+
+def test_held_section_refuses_everyone_else(held: Desk) -> None:
+    assert codes(held.claim(501, 1)) == ["in_round"]
+    assert codes(held.adjust(501, add=2)) == ["in_round"]
+    assert codes(held.adjust(501, add=2, overrides=["in_round"])) == ["in_round"]
+    assert held.claim(501, 3).outcome is Outcome.ENROLLED
+    assert held.queue(1) == []
+
+
+def test_swap_into_a_held_section_is_refused_and_a_drop_works(desk: Desk) -> None:
+    desk.section(1)
+    desk.claim(501, 1)
+    desk.ledger.hold_for_round(TERM, ROUND, [1])
+    assert desk.drop(501, 1).outcome is Outcome.DROPPED
+
+
+def test_freed_seat_of_a_held_section_waits_until_it_is_let_go(desk: Desk) -> None:
+    desk.section(1, capacity=1)
+    for student in (501, 502):
+        desk.claim(student, 1)
+    desk.ledger.hold_for_round(TERM, ROUND, [1])
+    desk.drop(501, 1)
+    assert desk.ledger.vacant(TERM) == set()
+    assert desk.promote(1).promoted == ()
+    assert desk.queue(1) == [502]
+    assert desk.ledger.end_round(TERM, ROUND).wake
+    assert desk.ledger.vacant(TERM) == {1}
+    assert desk.promote(1).promoted == (502,)
+
+
+def test_seat_that_was_free_before_is_no_longer_promised(desk: Desk) -> None:
+    desk.section(1, capacity=1)
+    for student in (501, 502):
+        desk.claim(student, 1)
+    desk.drop(501, 1)
+    assert desk.ledger.vacant(TERM) == {1}
+    desk.ledger.hold_for_round(TERM, ROUND, [1])
+    assert desk.ledger.vacant(TERM) == set()
+
+
+def test_seats_are_given_without_a_window_and_say_so(held: Desk) -> None:
+    assert outcomes(held, a_move(501, 1, turn=3)) == [Outcome.ENROLLED]
+    (event,) = named(held, "enrolled")
+    assert (event["student"], event["round"], event["turn"]) == (501, ROUND, 3)
+    assert "during" not in event
+
+
+def test_move_sent_again_gives_the_same_answer_and_no_second_seat(held: Desk) -> None:
+    first = give(held, a_move(501, 1), a_move(502, 1))
+    assert [each.outcome for each in first] == [Outcome.ENROLLED, Outcome.REFUSED]
+    assert against(first[1], 1) == ["full"]
+    again = give(held, a_move(501, 1), a_move(502, 1))
+    assert [each.outcome for each in again] == [each.outcome for each in first]
+    assert len(named(held, "enrolled")) == 1
+
+
+def test_move_is_answered_by_the_seat_if_its_key_is_forgotten(held: Desk) -> None:
+    give(held, a_move(501, 1))
+    assert outcomes(held, a_move(501, 1, request="another-key")) == [Outcome.ENROLLED]
+    assert len(named(held, "enrolled")) == 1
+
+
+def test_alternative_is_given_whole_or_not_at_all(held: Desk) -> None:
+    assert outcomes(held, a_move(501, 1)) == [Outcome.ENROLLED]
+    (answer,) = give(held, a_move(502, 1, 2))
+    assert answer.outcome is Outcome.REFUSED
+    assert against(answer, 1) == ["full"]
+    assert against(answer, 2) == []
+    assert held.ledger.registrations(TERM, 502).enrolled == ()
+
+
+def test_sections_of_an_alternative_count_as_corequisites(held: Desk) -> None:
+    both = (
+        Claim(1, 400, corequisites={"course": 2}),
+        Claim(2, 400, corequisites={"course": 1}),
+    )
+    assert outcomes(held, a_move(501, 1, 2, claims=both)) == [Outcome.ENROLLED]
+    assert [each.section for each in held.ledger.registrations(TERM, 501).enrolled] == [1, 2]
+
+
+def test_rules_of_the_moment_still_refuse(held: Desk) -> None:
+    (answer,) = give(held, a_move(501, 1, limit=300))
+    assert against(answer, 1) == ["credit_limit"]
+
+
+def test_waitlist_is_joined_in_the_order_of_the_moves(held: Desk) -> None:
+    moves = [a_move(501, 1), *(a_move(each, 1, wait=True) for each in (504, 502, 503))]
+    assert outcomes(held, *moves) == [Outcome.ENROLLED, *[Outcome.WAITLISTED] * 3]
+    assert held.queue(1) == [504, 502, 503]
+    assert outcomes(held, *moves)[1:] == [Outcome.WAITLISTED] * 3
+    assert len(named(held, "waitlisted")) == 3
+
+
+def test_full_waitlist_refuses(desk: Desk) -> None:
+    desk.section(1, capacity=0, waitlist=1)
+    desk.ledger.hold_for_round(TERM, ROUND, [1])
+    first, second = give(desk, a_move(501, 1, wait=True), a_move(502, 1, wait=True))
+    assert first.outcome is Outcome.WAITLISTED
+    assert against(second, 1) == ["waitlist_full"]
+
+
+def test_no_student_hears_before_all_is_given(held: Desk) -> None:
+    with held.redis.pubsub() as live:
+        live.subscribe("{t:7}:live")
+        live.get_message(timeout=1)
+        give(held, a_move(501, 1))
+        message = live.get_message(timeout=1)
+    assert message
+    assert b'"taken":1' in message["data"]
+    assert b'"student":501' not in message["data"]
+
+
+def test_holding_and_letting_go_are_events_that_come_once(held: Desk) -> None:
+    assert held.ledger.hold_for_round(TERM, ROUND, [2, 1]).seq == 0
+    assert held.ledger.hold_for_round(TERM, 6, [1, 3]).seq
+    (first, second) = named(held, "round_held")
+    assert (first["sections"], second["sections"]) == ([1, 2], [3])
+    assert held.ledger.end_round(TERM, ROUND).seq
+    assert held.ledger.end_round(TERM, ROUND).seq == 0
+    assert codes(held.claim(501, 3)) == ["in_round"]
+    assert held.claim(501, 1).outcome is Outcome.ENROLLED
+
+
+def test_ledger_that_lost_events_holds_nothing_back(desk: Desk) -> None:
+    with pytest.raises(LedgerBehind):
+        desk.ledger.hold_for_round(TERM, ROUND, [1], recorded=10_000)

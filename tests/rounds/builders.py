@@ -1,0 +1,129 @@
+"""Rounds and ballots for tests."""
+
+from datetime import timedelta
+from secrets import token_hex
+from typing import Any
+
+from sqlalchemy import func, select, update
+
+from portal.backend import backend
+from portal.catalog.models import Section, Term
+from portal.core.db import transaction
+from portal.people.models import Account, Student
+from portal.registration.plan_store import change, plan_of
+from portal.registration.plans import Plan
+from portal.registration.requests import Choice, SectionRequest
+from portal.rounds import ballots, steps
+from portal.rounds.ballots import Ballot
+from portal.windows import rounds
+from portal.windows.models import Round
+from portal.windows.rounds import RoundDetails
+from tests.cast import MINUTE
+
+
+def wanted(**fields: Any) -> RoundDetails:
+    """Return the settings of a round that began a minute ago and ends in an hour."""
+    now = backend().ledger.now()
+    usual: dict[str, Any] = {
+        "name": "First round",
+        "cohort": {},
+        "begins": now - MINUTE,
+        "ends": now + 60 * MINUTE,
+        "mechanism": "draft",
+        "priorities": (),
+        "reserves": "given",
+        "tickets": 1,
+        "most_courses": 6,
+        "most_credits": 2000,
+        "public_source": "drand round 4711",
+    }
+    return RoundDetails(**usual | fields)
+
+
+def a_draft(term: Term, by: int | None = None, **fields: Any) -> Round:
+    """A round that only admins see."""
+    who = by or an_admin()
+    number = rounds.create(term.id, wanted(**fields), token_hex(8), who, "tests")
+    return again(number)
+
+
+def a_round(term: Term, by: int | None = None, **fields: Any) -> Round:
+    """A round that is announced."""
+    found = a_draft(term, by, **fields)
+    rounds.announce(found.id, found.version, by or an_admin(), "tests")
+    ballots.forget()
+    return again(found.id)
+
+
+def again(number: int) -> Round:
+    """The round as it is now."""
+    with transaction() as session:
+        return session.get_one(Round, number)
+
+
+def ended(found: Round) -> Round:
+    """The round, its end moved into the past by hand, as the tests do not wait for it."""
+    second = timedelta(seconds=1)
+    with transaction() as session:
+        session.execute(
+            update(Round)
+            .where(Round.id == found.id)
+            .values(begins_at=func.clock_timestamp() - 2 * second, ends_at=func.clock_timestamp())
+        )
+    ballots.forget()
+    return again(found.id)
+
+
+def choice(*alternatives: Any, wait: bool = True) -> Choice:
+    """A choice of sections, or of bundles of sections, by rank."""
+    bundles = [each if isinstance(each, tuple) else (each,) for each in alternatives]
+    return Choice(tuple(tuple(SectionRequest(one.id) for one in each) for each in bundles), wait)
+
+
+def ranks(found: Round, student: Student, *choices: Choice | Section, **limits: int) -> Ballot:
+    """Plan these choices, the best first, and hand them in."""
+    lines = tuple(each if isinstance(each, Choice) else choice(each) for each in choices)
+    known = plan_of(found.term_id, student.id) or Plan()
+    change(found.term_id, student.id, known.version, lambda _: Plan(lines, known.version))
+    return ballots.hand_in(
+        found,
+        student.id,
+        limits.get("most_courses", found.most_courses),
+        limits.get("most_credits", found.most_credits),
+    )
+
+
+def an_admin() -> int:
+    """The account of the only admin."""
+    with transaction() as session:
+        return session.scalars(select(Account.id).where(Account.is_admin)).one()
+
+
+def frozen(found: Round) -> Round:
+    """The round after its end, its ballots frozen."""
+    steps.close(ended(found).id)
+    return again(found.id)
+
+
+def computed(found: Round, value: str = "4711") -> Round:
+    """The round, computed with a public value."""
+    after = frozen(found)
+    steps.enter_value(after.id, after.version, value, an_admin(), "tests")
+    steps.work(after.term_id)
+    return again(found.id)
+
+
+def published(found: Round) -> Round:
+    """The round, published; its seats are not given yet."""
+    after = computed(found)
+    steps.publish(after.id, after.version, an_admin(), "tests")
+    ballots.forget()
+    return again(found.id)
+
+
+def applied(found: Round) -> Round:
+    """The round, published and its seats given."""
+    after = published(found)
+    steps.work(after.term_id)
+    ballots.forget()
+    return again(found.id)

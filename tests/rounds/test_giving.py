@@ -1,0 +1,277 @@
+"""Giving the seats of a published round: once, resumable, in the order of the round."""
+
+import json
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, update
+
+from portal.allocation.mechanisms import draw_order
+from portal.allocation.proof import seed_of, sha256
+from portal.backend import backend
+from portal.catalog.models import Pool, Section, Term
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from portal.ledger.client import Ledger
+from portal.ledger.errors import LedgerUnavailable
+from portal.notifications.models import Notification
+from portal.people.models import Hold, Student
+from portal.recorder.consistency import audit
+from portal.recorder.models import LoggedEvent
+from portal.recorder.recorder import drain
+from portal.rounds import giving, results, steps, store
+from portal.rounds.ballots import ballot_of
+from portal.windows import rounds
+from portal.windows.models import Round
+from tests.cast import Cast, a_course, a_section, a_student, a_term, added
+from tests.rounds.builders import (
+    a_round,
+    again,
+    an_admin,
+    choice,
+    computed,
+    ended,
+    frozen,
+    published,
+    ranks,
+)
+
+
+@pytest.fixture
+def fall(cast: Cast) -> Term:  # noqa: ARG001
+    return a_term()
+
+
+@pytest.fixture
+def crowd(cast: Cast) -> list[Student]:
+    return [cast.ada, cast.ben, cast.cleo, cast.dan, *(a_student(f"s{at}") for at in range(8))]
+
+
+@pytest.fixture
+def popular(fall: Term, crowd: list[Student]) -> tuple[Round, Section, Section]:
+    """A round of twelve students for three seats; all others get their second choice."""
+    one, two = (
+        a_section(a_course(code), fall, capacity=seats, waitlist=20)
+        for code, seats in (("CSC-1", 3), ("MTH-1", 12))
+    )
+    found = a_round(fall)
+    for student in crowd:
+        ranks(found, student, one, two)
+    return found, one, two
+
+
+def seats(term: Term) -> dict[int, list[int]]:
+    """The students of each section."""
+    ledger, found = backend().ledger, {}
+    for section in ledger.seats(term.id):
+        roster: Any = ledger.redis.hkeys(f"{{t:{term.id}}}:roster:{section}")
+        found[section] = sorted(map(int, roster))
+    return found
+
+
+def differences(term: Term) -> list[Any]:
+    drain(term.id)
+    return list(audit.audit_term(term.id)["differences"])
+
+
+def test_everyone_has_what_the_result_says(
+    fall: Term, popular: tuple[Round, Section, Section], crowd: list[Student]
+) -> None:
+    found, one, two = popular
+    after = published(found)
+    result = json.loads(store.file_of(found.id, "published") or "")["result"]
+    steps.work(fall.id)
+    assert again(found.id).state == "applied"
+    names = {
+        sha256(ballot.code): ballot.student
+        for each in crowd
+        if (ballot := ballot_of(found.id, each.id))
+    }
+    winners = sorted(names[each] for each, given in result.items() if given[0][0] == 1)
+    assert seats(fall)[one.id] == winners
+    assert len(seats(fall)[two.id]) == 12
+    assert after.version < again(found.id).version
+
+
+def test_events_say_which_round_and_turn(
+    fall: Term, popular: tuple[Round, Section, Section]
+) -> None:
+    found, one, _two = popular
+    published(found)
+    steps.work(fall.id)
+    drain(fall.id)
+    with transaction() as session:
+        events = session.scalars(
+            select(LoggedEvent).where(LoggedEvent.name == "enrolled").order_by(LoggedEvent.seq)
+        ).all()
+    assert {each.context["round"] for each in events} == {found.id}
+    turns = {each.context["turn"] for each in events if each.payload["section"] == one.id}
+    assert turns == {1}
+
+
+def test_unmet_choices_join_the_waitlist_in_the_order_of_the_round(
+    fall: Term, popular: tuple[Round, Section, Section]
+) -> None:
+    found, one, _two = popular
+    published(found)
+    steps.work(fall.id)
+    problem, after = store.frozen_problem(found.id), again(found.id)
+    order = draw_order(problem, seed_of(after.secret, after.public_value or ""))
+    with transaction() as session:
+        codes = {
+            sha256(code): student
+            for student, code in session.execute(
+                select(giving.BallotRow.student_id, giving.BallotRow.code)
+            )
+        }
+    drawn = [codes[problem.ballots[number].pseudonym] for number in order]
+    queue: Any = backend().redis.zrange(f"{{t:{fall.id}}}:queue:{one.id}", 0, -1)
+    assert list(map(int, queue)) == [each for each in drawn if each not in seats(fall)[one.id]]
+    waiting = int(queue[0])
+    (first, second) = results.outcomes(after, waiting)
+    assert "You are on its waitlist." in first.alternatives[0].texts
+    assert second.seated
+
+
+def test_student_who_does_not_want_to_wait_joins_no_waitlist(fall: Term, cast: Cast) -> None:
+    one, found = a_section(a_course(), fall, capacity=1), a_round(fall)
+    for student in (cast.ada, cast.ben):
+        ranks(found, student, choice(one, wait=False))
+    published(found)
+    steps.work(fall.id)
+    assert backend().ledger.seats(fall.id)[one.id].waiting == 0
+
+
+def test_seats_are_held_back_from_the_end_until_all_is_given(
+    fall: Term, popular: tuple[Round, Section, Section]
+) -> None:
+    found, one, _two = popular
+    frozen(found)
+    key = f"{{t:{fall.id}}}:in_round"
+    assert backend().redis.hexists(key, str(one.id))
+    assert differences(fall) == []
+    after = again(found.id)
+    steps.enter_value(after.id, after.version, "4711", an_admin(), "tests")
+    steps.work(fall.id)
+    steps.publish(found.id, again(found.id).version, an_admin(), "tests")
+    assert backend().redis.hexists(key, str(one.id))
+    steps.work(fall.id)
+    assert not backend().redis.exists(key)
+    assert differences(fall) == []
+
+
+def test_sections_that_share_seats_are_held_back_together(fall: Term, cast: Cast) -> None:
+    pool = added(Pool(name="Shared", capacity=1, term_id=fall.id))
+    one, other = (
+        a_section(a_course(code), fall, capacity=1, pool_id=pool.id) for code in ("CSC-1", "CSC-2")
+    )
+    found = a_round(fall)
+    ranks(found, cast.ada, one)
+    frozen(found)
+    held = backend().redis.hkeys(f"{{t:{fall.id}}}:in_round")
+    assert sorted(map(int, held)) == sorted((one.id, other.id))
+
+
+def test_second_round_waits_until_the_seats_of_the_first_are_given(
+    fall: Term, popular: tuple[Round, Section, Section], crowd: list[Student]
+) -> None:
+    found, _one, two = popular
+    published(found)
+    second = a_round(fall, name="Second")
+    ranks(second, crowd[0], a_section(a_course("ART-1"), fall), two)
+    steps.close(ended(second).id)
+    assert again(second.id).state == "open"
+    assert steps.due_jobs([fall.id])
+    steps.work(fall.id)
+    steps.work(fall.id)
+    assert again(found.id).state == "applied"
+    assert again(second.id).root
+    assert differences(fall) == []
+
+
+def test_canceled_round_lets_its_sections_go(
+    fall: Term, popular: tuple[Round, Section, Section]
+) -> None:
+    after = computed(popular[0])
+    rounds.cancel(after.id, after.version, an_admin(), "tests")
+    assert steps.due_jobs([fall.id])
+    steps.work(fall.id)
+    assert not backend().redis.exists(f"{{t:{fall.id}}}:in_round")
+    assert steps.due_jobs([fall.id]) == []
+
+
+@pytest.mark.parametrize("dies_after", range(6))
+def test_giving_that_died_goes_on_and_gives_no_seat_twice(
+    fall: Term,
+    popular: tuple[Round, Section, Section],
+    monkeypatch: pytest.MonkeyPatch,
+    dies_after: int,
+) -> None:
+    """The process dies after the ledger has decided a batch, before that is noted."""
+    found = popular[0]
+    monkeypatch.setattr(giving, "AT_ONCE", 4)
+    monkeypatch.setattr(giving, "NOTED", 8)
+    published(found)
+    calls, usual = [], Ledger.allocate
+
+    def allocate(self: Ledger, *args: Any, **more: Any) -> Any:
+        answers = usual(self, *args, **more)
+        calls.append(args)
+        if len(calls) == dies_after + 1:
+            raise LedgerUnavailable("killed")
+        return answers
+
+    monkeypatch.setattr(Ledger, "allocate", allocate)
+    with pytest.raises(LedgerUnavailable):
+        steps.work(fall.id)
+    assert again(found.id).state == "published"
+    assert _told() == 0
+    steps.work(fall.id)
+    assert again(found.id).state == "applied"
+    assert sum(map(len, seats(fall).values())) == 15
+    drain(fall.id)
+    with transaction() as session:
+        enrolled = select(func.count()).where(LoggedEvent.name == "enrolled")
+        assert session.scalar(enrolled) == 15
+    assert differences(fall) == []
+
+
+def test_students_are_told_once_after_all_is_done(
+    fall: Term, popular: tuple[Round, Section, Section], crowd: list[Student]
+) -> None:
+    found = popular[0]
+    published(found)
+    assert _told() == 0
+    steps.work(fall.id)
+    drain(fall.id)
+    assert _told() == len(crowd)
+    with transaction() as session:
+        session.execute(update(Round).where(Round.id == found.id).values(state="published"))
+    steps.work(fall.id)
+    assert _told() == len(crowd)
+
+
+def test_seat_that_can_not_be_given_any_more_is_explained(fall: Term, cast: Cast) -> None:
+    one, found = a_section(a_course(), fall, capacity=1), a_round(fall)
+    ranks(found, cast.ada, one)
+    published(found)
+    added(Hold(student_id=cast.ada.id, kind="Bursar", reason="A bill", office="Bursar"))
+    steps.work(fall.id)
+    (outcome,) = results.outcomes(again(found.id), cast.ada.id)
+    assert not outcome.seated
+    assert "could not be taken any more" in outcome.alternatives[0].texts[0]
+    assert "hold" in " ".join(outcome.alternatives[0].texts)
+    with transaction() as session:
+        entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "round.apply")).one()
+    assert entry.after
+    assert entry.after["refused"] == 1
+
+
+def _told() -> int:
+    with transaction() as session:
+        return (
+            session.scalar(
+                select(func.count()).select_from(Notification).where(Notification.kind == "round")
+            )
+            or 0
+        )

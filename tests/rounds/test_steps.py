@@ -1,0 +1,277 @@
+"""The steps after the end: freezing, the public value, computing, comparing, publishing."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import delete, select, update
+
+from portal.allocation import verify
+from portal.allocation.proof import canonical, is_included, sha256
+from portal.catalog.models import Term
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import ChangedMeanwhile, transaction
+from portal.registration.plan_store import change
+from portal.registration.plans import move
+from portal.rounds import ballots, results, steps, store
+from portal.rounds.models import BallotRow, RoundFile
+from portal.windows import rounds
+from portal.windows.models import Round
+from portal.windows.rounds import RoundRefused
+from tests.cast import Cast, Meets, a_course, a_section, a_term
+from tests.rounds.builders import (
+    a_round,
+    again,
+    applied,
+    choice,
+    computed,
+    ended,
+    frozen,
+    published,
+    ranks,
+)
+
+
+@pytest.fixture
+def fall(cast: Cast) -> Term:  # noqa: ARG001
+    return a_term()
+
+
+@pytest.fixture
+def popular(fall: Term, cast: Cast) -> Round:
+    """A round in which three students rank one seat first, and others after it."""
+    one, two, art = (
+        a_section(a_course(code), fall, capacity=seats)
+        for code, seats in (("CSC-1", 1), ("MTH-1", 2), ("ART-1", 9))
+    )
+    found = a_round(fall)
+    for student in (cast.ada, cast.ben, cast.cleo):
+        ranks(found, student, one, choice(two, art))
+    return found
+
+
+def check(file: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    path = folder / "published.json"
+    path.write_text(file)
+    command = [sys.executable, verify.__file__, str(path), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def actions() -> list[str]:
+    with transaction() as session:
+        return list(session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)))
+
+
+def test_round_is_not_closed_before_its_end(popular: Round) -> None:
+    steps.close(popular.id)
+    assert again(popular.id).state == "open"
+    assert steps.due_jobs([popular.term_id]) == []
+
+
+def test_end_freezes_ballots_and_settings_under_a_root(popular: Round, cast: Cast) -> None:
+    over = ended(popular)
+    assert [(each.term, each.job) for each in steps.due_jobs([over.term_id])] == [
+        (over.term_id, "rounds")
+    ]
+    steps.work(over.term_id)
+    after = again(popular.id)
+    assert (after.state, after.ballots) == ("closed", 3)
+    assert steps.due_jobs([over.term_id]) == []
+    change(over.term_id, cast.ada.id, None, lambda plan: move(plan, 0, 1))
+    steps.work(over.term_id)
+    assert again(popular.id).root == after.root
+    ballot = ballots.ballot_of(popular.id, cast.ada.id)
+    assert ballot
+    proof = steps.proof_of(popular.id, ballot.pseudonym)
+    assert is_included(proof["ballot"], proof["proof"], str(after.root))
+    assert actions()[-1] == "round.close"
+
+
+def test_freezing_that_died_is_done_again_with_the_same_root(popular: Round) -> None:
+    ended(popular)
+    with transaction() as session:  # as if the job had died after its first step
+        session.execute(update(Round).where(Round.id == popular.id).values(state="closed"))
+    steps.work(popular.term_id)
+    first = again(popular.id)
+    assert first.root
+    with transaction() as session:
+        session.execute(delete(RoundFile))
+        session.execute(update(Round).where(Round.id == popular.id).values(root=None))
+    steps.work(popular.term_id)
+    assert again(popular.id).root == first.root
+
+
+def test_value_is_entered_once_and_only_after_the_freezing(popular: Round, cast: Cast) -> None:
+    with pytest.raises(RoundRefused, match="state"):
+        steps.enter_value(popular.id, popular.version, "4711", cast.max.id, "tests")
+    after = frozen(popular)
+    with pytest.raises(ChangedMeanwhile):
+        steps.enter_value(after.id, after.version - 1, "4711", cast.max.id, "tests")
+    steps.enter_value(after.id, after.version, "4711", cast.max.id, "tests")
+    with pytest.raises(RoundRefused, match="state"):
+        steps.enter_value(after.id, after.version + 1, "4712", cast.max.id, "tests")
+
+
+def test_computing_again_changes_nothing(popular: Round) -> None:
+    after = computed(popular)
+    assert after.state == "computed"
+    file = store.file_of(popular.id, "published")
+    steps.compute(popular.id)
+    with transaction() as session:
+        session.execute(update(Round).where(Round.id == popular.id).values(state="closed"))
+    steps.compute(popular.id)
+    assert store.file_of(popular.id, "published") == file
+
+
+def test_downloaded_script_confirms_the_result(popular: Round, cast: Cast, tmp_path: Path) -> None:
+    after = computed(popular)
+    file, ballot = (
+        store.file_of(popular.id, "published"),
+        ballots.ballot_of(popular.id, cast.ada.id),
+    )
+    assert file
+    assert ballot
+    ran = check(file, tmp_path, ballot.code, str(after.root))
+    assert ran.returncode == 0, ran.stdout
+    assert "yes Your ballot is in the file." in ran.stdout
+
+
+def drops_a_ballot(session: Any, number: int, student: int) -> None:
+    session.execute(
+        delete(BallotRow).where(BallotRow.round_id == number, BallotRow.student_id == student)
+    )
+
+
+def alters_a_ballot(session: Any, number: int, student: int) -> None:
+    mine = BallotRow.round_id == number, BallotRow.student_id == student
+    lines = session.scalars(select(BallotRow.lines).where(*mine)).one()
+    session.execute(update(BallotRow).where(*mine).values(lines=lines[::-1]))
+
+
+def picks_another_secret(session: Any, number: int, _student: int) -> None:
+    session.execute(update(Round).where(Round.id == number).values(secret="f" * 64))
+
+
+def changes_the_mechanism(session: Any, number: int, _student: int) -> None:
+    session.execute(update(Round).where(Round.id == number).values(mechanism="serial"))
+
+
+@pytest.mark.parametrize(
+    "cheat", [drops_a_ballot, alters_a_ballot, picks_another_secret, changes_the_mechanism]
+)
+def test_server_that_freezes_again_after_the_root_was_shown_is_caught(
+    popular: Round, cast: Cast, tmp_path: Path, cheat: Callable[[Any, int, int], None]
+) -> None:
+    """The cheat makes everything anew, so that the file fits; the noted root does not."""
+    ballot, noted = ballots.ballot_of(popular.id, cast.ada.id), frozen(popular).root
+    assert ballot
+    with transaction() as session:
+        cheat(session, popular.id, cast.ada.id)
+        session.execute(delete(RoundFile))
+        session.execute(update(Round).where(Round.id == popular.id).values(root=None))
+    steps.work(popular.term_id)
+    after = again(popular.id)
+    steps.enter_value(after.id, after.version, "4711", cast.max.id, "tests")
+    steps.work(popular.term_id)
+    ran = check(store.file_of(popular.id, "published") or "", tmp_path, ballot.code, str(noted))
+    assert ran.returncode == 1
+    assert "NO  It is the root that you noted." in ran.stdout
+
+
+def test_server_that_changes_the_result_or_the_secret_is_caught(
+    popular: Round, tmp_path: Path
+) -> None:
+    root = str(computed(popular).root)
+    honest = json.loads(store.file_of(popular.id, "published") or "")
+    winner = next(each for each, seats in honest["result"].items() if seats[0][0] == 1)
+    loser = next(each for each, seats in honest["result"].items() if seats[0][0] == 2)
+    result = honest["result"]
+    swapped = honest | {"result": result | {winner: result[loser], loser: result[winner]}}
+    other = honest | {"secret": "0" * 64}
+    for told, sentence in (
+        (swapped, "NO  The result follows from them."),
+        (other, "NO  The secret is the committed one."),
+    ):
+        ran = check(canonical(told), tmp_path, "", root)
+        assert ran.returncode == 1
+        assert sentence in ran.stdout
+
+
+def test_secret_is_not_told_before_the_result(popular: Round) -> None:
+    after = frozen(popular)
+    assert after.secret not in (store.file_of(popular.id, "problem") or "")
+    assert sha256(after.secret) in (store.file_of(popular.id, "problem") or "")
+    with transaction() as session:
+        trail = [f"{each.before} {each.after}" for each in session.scalars(select(AuditEntry))]
+    assert not any(after.secret in each for each in trail)
+
+
+def test_mechanisms_are_compared_on_the_ballots_so_far(popular: Round, cast: Cast) -> None:
+    steps.request_trial(popular.id, cast.max.id)
+    steps.request_trial(popular.id, cast.max.id)
+    assert steps.due_jobs([popular.term_id])
+    steps.work(popular.term_id)
+    (trial,) = steps.trials(popular.id)
+    assert trial.measures
+    assert set(trial.measures) == {"draft", "serial", "deferred"}
+    assert trial.measures["draft"]["students"] == 3
+    assert trial.measures["draft"]["first_choice"] == pytest.approx(1 / 3)
+    assert again(popular.id).state == "open"
+    assert steps.due_jobs([popular.term_id]) == []
+    computed(popular)
+    assert len(steps.trials(popular.id)) == 2
+
+
+def test_result_is_published_once(popular: Round, cast: Cast) -> None:
+    with pytest.raises(RoundRefused, match="state"):
+        steps.publish(popular.id, popular.version, cast.max.id, "tests")
+    after = published(popular)
+    assert after.state == "published"
+    with pytest.raises(RoundRefused, match="state"):
+        steps.publish(after.id, after.version, cast.max.id, "tests")
+    assert "round.publish" in actions()
+
+
+def test_published_round_is_not_canceled(popular: Round, cast: Cast) -> None:
+    after = published(popular)
+    with pytest.raises(RoundRefused, match="state"):
+        rounds.cancel(after.id, after.version, cast.max.id, "tests")
+
+
+def test_each_student_reads_why_a_wish_failed(fall: Term, cast: Cast) -> None:
+    morning = (Meets("MR", "10:00", "11:50"),)
+    one = a_section(a_course("CSC-1"), fall, capacity=1, meetings=morning)
+    clash = a_section(a_course("CSC-2"), fall, capacity=9, meetings=morning)
+    barred = a_section(a_course("CSC-3"), fall, prerequisites={"course": "MAT-1"})
+    found = a_round(fall)
+    for student in (cast.ada, cast.ben):
+        ranks(found, student, one, clash, barred)
+    after = published(found)
+    texts = {
+        student.id: [
+            " ".join(each.alternatives[0].texts) for each in results.outcomes(after, student.id)
+        ]
+        for student in (cast.ada, cast.ben)
+    }
+    winner = next(each for each, said in texts.items() if said[0] == "You got it in turn 1.")
+    loser = next(each for each in texts if each != winner)
+    assert texts[winner][1] == "It meets at the same time as your choice 1."
+    assert texts[loser][0] == "It was full when your turn 1 came."
+    assert texts[loser][1] == "You got it in turn 1."
+    assert "MAT 1" in texts[winner][2]
+
+
+def test_missed_first_choices_give_tickets_later(popular: Round, fall: Term, cast: Cast) -> None:
+    applied(popular)
+    with transaction() as session:
+        missed = session.scalars(select(BallotRow.student_id).where(BallotRow.unmet_first)).all()
+    assert len(missed) == 2
+    later = a_round(fall, name="Second", tickets=3)
+    ranks(later, cast.ada, a_section(a_course("GEO-1"), fall))
+    frozen(later)
+    (ballot,) = store.frozen_problem(later.id).ballots
+    assert ballot.unmet == (1 if cast.ada.id in missed else 0)

@@ -1,0 +1,129 @@
+"""From the end of a round to its published result, on the pages of the registrar and students."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from portal.catalog.models import Term
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from portal.rounds import ballots, steps
+from portal.windows.models import Round
+from tests.cast import Cast, a_course, a_section
+from tests.rounds.builders import a_round, again, applied, computed, frozen, ranks
+from tests.web.admin.rounds.test_rounds import at, send
+from tests.web.visitors import browser_of
+
+
+@pytest.fixture
+def popular(term: Term, cast: Cast) -> Round:
+    """A round in which two students rank one seat first, and another section after it."""
+    one, two = (a_section(a_course(code), term, capacity=1) for code in ("CSC-1", "MTH-1"))
+    found = a_round(term)
+    for student in (cast.ada, cast.ben):
+        ranks(found, student, one, two)
+    return found
+
+
+def entries(action: str) -> list[AuditEntry]:
+    with transaction() as session:
+        return list(session.scalars(select(AuditEntry).where(AuditEntry.action == action)))
+
+
+def test_registrar_sees_turnout_and_tries_the_mechanisms(
+    admin: FlaskClient, popular: Round
+) -> None:
+    assert "of 4 students" in admin.get(at(popular)).text
+    assert "No comparison yet" in admin.get(at(popular, "compare")).text
+    admin.post(at(popular, "trial"))
+    steps.work(popular.term_id)
+    page = admin.get(at(popular, "compare")).text
+    assert "2 ballots" in page
+    assert "50.0 %" in page
+    assert "With a draw for this trial alone" in page
+    assert entries("round.trial")
+
+
+def test_value_is_entered_and_the_result_published(
+    admin: FlaskClient, popular: Round, cast: Cast
+) -> None:
+    after = frozen(popular)
+    assert str(after.root) in admin.get(at(after)).text
+    answer = send(admin, at(after, "value"), value=" 0badc0de ", reason="Round 4711 of drand")
+    assert answer.status_code == 303
+    assert again(after.id).public_value == "0badc0de"
+    (entry,) = entries("round.value")
+    assert (entry.account_id, entry.reason) == (cast.max.id, "Round 4711 of drand")
+    assert admin.get(at(after, "value")).status_code == 409
+    steps.work(after.term_id)
+    assert "With the real draw" in admin.get(at(after, "compare")).text
+    assert send(admin, at(after, "publish"), reason="Checked").status_code == 303
+    assert again(after.id).state == "published"
+    assert entries("round.publish")
+
+
+def test_value_before_the_end_is_refused(admin: FlaskClient, popular: Round) -> None:
+    assert admin.get(at(popular, "value")).status_code == 409
+    form: dict[str, Any] = {"version": popular.version, "value": "1", "reason": "Too early"}
+    assert admin.post(at(popular, "value"), data=form).status_code == 409
+    assert again(popular.id).public_value is None
+
+
+def test_student_reads_the_result_and_checks_it_with_the_script(
+    app: Flask, popular: Round, cast: Cast, tmp_path: Path
+) -> None:
+    ada, address = browser_of(app, "ada"), f"/terms/{popular.term_id}/rounds/{popular.id}"
+    computed(popular)
+    for name in ("published.json", "verify.py"):
+        assert ada.get(f"{address}/{name}").status_code == 404
+    assert "Your result" not in ada.get(address).text
+    steps.publish(popular.id, again(popular.id).version, cast.max.id, "tests")
+    ballots.forget()
+    assert "Your result" not in ada.get(address).text
+    steps.work(popular.term_id)
+    ballots.forget()
+    page = ada.get(address).text
+    assert page.count('data-outcome="enrolled"') == 1
+    assert "It was full when your turn 1 came." in page or "You got it in turn 1." in page
+    for name in ("published.json", "verify.py"):
+        answer = ada.get(f"{address}/{name}")
+        assert "attachment" in answer.headers["Content-Disposition"]
+        (tmp_path / name).write_bytes(answer.data)
+    code = re.findall(r"verify.py round-\d+.json ([\w-]+)", page)
+    command = [sys.executable, "verify.py", "published.json", *code, str(again(popular.id).root)]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout
+    assert "yes Your ballot is in the file." in ran.stdout
+
+
+def test_published_file_names_no_student(app: Flask, popular: Round, cast: Cast) -> None:
+    applied(popular)
+    file = browser_of(app, "ben").get(
+        f"/terms/{popular.term_id}/rounds/{popular.id}/published.json"
+    )
+    ballot = ballots.ballot_of(popular.id, cast.ada.id)
+    assert ballot
+    assert ballot.pseudonym in file.text
+    assert ballot.code not in file.text
+    assert cast.ada.number not in file.text
+    assert len(json.loads(file.text)["ballots"]) == 2
+
+
+def test_proof_of_inclusion_is_for_the_own_ballot(app: Flask, popular: Round, cast: Cast) -> None:
+    after = frozen(popular)
+    ballots.forget()
+    address = f"/terms/{after.term_id}/rounds/{after.id}/proof.json"
+    proof = json.loads(browser_of(app, "ada").get(address).text)
+    ballot = ballots.ballot_of(after.id, cast.ada.id)
+    assert ballot
+    assert proof["root"] == after.root
+    assert proof["ballot"]["pseudonym"] == ballot.pseudonym
+    assert browser_of(app, "cleo").get(address).status_code == 404

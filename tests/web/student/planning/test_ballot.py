@@ -1,0 +1,121 @@
+"""The ballot on the plan page: with plain forms and with htmx."""
+
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from portal.catalog.models import Term
+from portal.rounds import ballots
+from portal.windows.models import Round
+from tests.cast import Cast, a_student, a_term
+from tests.rounds.builders import a_round, ended, ranks
+from tests.web.student.plans import a_class, hidden_in, panel, planned
+
+
+@pytest.fixture
+def fall(cast: Cast) -> Term:  # noqa: ARG001
+    return a_term()
+
+
+def page(client: FlaskClient, term: Term) -> str:
+    return panel(client.get(f"/terms/{term.id}/plan").text)
+
+
+def hands_in(client: FlaskClient, found: Round, **fields: str) -> Any:
+    data = {"most_courses": "5", "most_credits": "20", **fields}
+    address = f"/terms/{found.term_id}/rounds/{found.id}/ballot"
+    return client.post(address, data=data, follow_redirects=True)
+
+
+def test_student_hands_in_the_plan_and_gets_a_code(
+    ada: FlaskClient, fall: Term, cast: Cast
+) -> None:
+    one, two, found = a_class(fall, "CSC-1"), a_class(fall, "MTH-1"), a_round(fall)
+    ranks(found, cast.ada, one, two)
+    ballots.withdraw(found.id, cast.ada.id)
+    shown = page(ada, fall)
+    assert "First round" in shown
+    assert "It is no advantage to be early" in shown
+    assert "Hand in my ballot" in shown
+    answer = hands_in(ada, found)
+    ballot = ballots.ballot_of(found.id, cast.ada.id)
+    assert ballot
+    assert "Your ballot is in." in answer.text
+    assert ballot.code in page(ada, fall)
+    assert "2 choices" in page(ada, fall)
+    assert ballot.code in ada.get(f"/terms/{fall.id}/rounds/{found.id}").text
+
+
+def test_buttons_of_the_plan_change_the_ballot(ada: FlaskClient, fall: Term, cast: Cast) -> None:
+    one, two, found = a_class(fall, "CSC-1"), a_class(fall, "MTH-1"), a_round(fall)
+    ranks(found, cast.ada, one, two)
+    form = {**hidden_in(page(ada, fall)), "line": "1", "do": "up"}
+    assert form["ballot"] == str(found.id)
+    headers = {"HX-Request": "true", "HX-Current-URL": f"http://localhost/terms/{fall.id}/plan"}
+    answer = ada.post(f"/terms/{fall.id}/plan/change", data=form, headers=headers)
+    assert "Your ballot has 2 choices" in answer.text
+    ballot = ballots.ballot_of(found.id, cast.ada.id)
+    assert ballot
+    assert ballot.choices[0].sections == (two.id,)
+
+
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+def test_change_after_the_end_says_that_it_came_too_late(
+    ada: FlaskClient, fall: Term, cast: Cast, headers: dict[str, str]
+) -> None:
+    one, two, found = a_class(fall, "CSC-1"), a_class(fall, "MTH-1"), a_round(fall)
+    ranks(found, cast.ada, one, two)
+    form = {**hidden_in(page(ada, fall)), "line": "1", "do": "up"}
+    ended(found)
+    address = f"/terms/{fall.id}/plan/change"
+    answer = ada.post(address, data=form, headers=headers, follow_redirects=True)
+    assert "before this change arrived" in answer.text
+    assert planned(fall, cast.ada)[0] == [[two.id]]
+    ballot = ballots.ballot_of(found.id, cast.ada.id)
+    assert ballot
+    assert ballot.choices[0].sections == (one.id,)
+    assert "It is fixed" in page(ada, fall)
+
+
+def test_late_ballot_is_refused_with_a_sentence(ada: FlaskClient, fall: Term, cast: Cast) -> None:
+    one, found = a_class(fall, "CSC-1"), a_round(fall)
+    ranks(found, cast.ada, one)
+    ended(found)
+    answer = hands_in(ada, found)
+    assert "The round ended on" in answer.text
+    assert "Your ballot stays as it was at the end" in answer.text
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"most_courses": "7"}, {"most_credits": "21"}, {"most_courses": "x"}, {"most_credits": "NaN"}],
+)
+def test_wrong_limits_are_named(
+    ada: FlaskClient, fall: Term, cast: Cast, fields: dict[str, str]
+) -> None:
+    one, found = a_class(fall, "CSC-1"), a_round(fall)
+    ranks(found, cast.ada, one)
+    ballots.withdraw(found.id, cast.ada.id)
+    assert "at most 6 courses and 20 credits" in hands_in(ada, found, **fields).text
+    assert ballots.ballot_of(found.id, cast.ada.id) is None
+
+
+def test_empty_plan_is_pointed_out(ada: FlaskClient, fall: Term) -> None:
+    assert "Your plan is empty" in hands_in(ada, a_round(fall)).text
+
+
+def test_ballot_is_withdrawn(ada: FlaskClient, fall: Term, cast: Cast) -> None:
+    one, found = a_class(fall, "CSC-1"), a_round(fall)
+    ranks(found, cast.ada, one)
+    address = f"/terms/{fall.id}/rounds/{found.id}/ballot/withdraw"
+    assert "Your ballot is withdrawn" in ada.post(address, follow_redirects=True).text
+    assert ballots.ballot_of(found.id, cast.ada.id) is None
+
+
+def test_round_of_others_is_not_shown(ada: FlaskClient, fall: Term) -> None:
+    a_student("eli", year="Senior")
+    found = a_round(fall, cohort={"years": ["Senior"]})
+    assert "First round" not in ada.get(f"/terms/{fall.id}/plan").text
+    assert ada.get(f"/terms/{fall.id}/rounds/{found.id}").status_code == 404
+    assert hands_in(ada, found).status_code == 404

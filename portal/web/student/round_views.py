@@ -7,7 +7,7 @@ from portal.core.cache import AWAY
 from portal.core.db import crowded
 from portal.core.moments import milliseconds
 from portal.core.outage import postgresql
-from portal.people.student_profile import profile
+from portal.people.student_profile import StudentProfile, profile
 from portal.registration.credits import points
 from portal.rounds import ballots
 from portal.rounds.ballots import Ballot
@@ -52,14 +52,27 @@ class BallotView:
 
 def ballot_views(term_id: int, student: int, now: int) -> list[BallotView]:
     """Return the rounds that a student sees; none while PostgreSQL is away."""
-    if postgresql.spares():
-        return []
     try:
-        found = ballots.rounds_for(profile(student), term_id)
-        return [view_of(each, student, now) for each in found]
+        return [view_of(each, student, now) for each in _rounds(profile(student), term_id)]
     except AWAY as error:
         postgresql.begin(crowded=crowded(error))
         return []
+
+
+def still_to_plan(who: StudentProfile, term_id: int, now: int) -> bool:
+    """Return whether a round is yet to end for which the student may plan; times in ms."""
+    try:
+        return any(
+            each.state == "open" and now < milliseconds(each.ends_at)
+            for each in _rounds(who, term_id)
+        )
+    except AWAY as error:
+        postgresql.begin(crowded=crowded(error))
+        return False
+
+
+def _rounds(who: StudentProfile, term_id: int) -> list[Round]:
+    return [] if postgresql.spares() else ballots.rounds_for(who, term_id)
 
 
 def view_of(found: Round, student: int, now: int) -> BallotView:

@@ -12,7 +12,14 @@ from portal.catalog.time_conflicts import pairs
 from portal.catalog.views import ReserveView, SectionView
 from portal.core.i18n import _, _n
 from portal.core.moments import milliseconds
-from portal.ledger.types import HeldSeat, Reason, Registrations, SeatCounts, WaitlistPosition
+from portal.ledger.types import (
+    HeldSeat,
+    Reason,
+    Registrations,
+    SeatCounts,
+    WaitlistPosition,
+    WindowView,
+)
 from portal.people.student_profile import HoldView, StudentProfile, profile
 from portal.registration import limits, precheck, reasons, rules
 from portal.registration.credits import hundredths
@@ -22,6 +29,7 @@ from portal.registration.plans import Plan
 from portal.registration.precheck import Precheck
 from portal.registration.reasons import Explanation
 from portal.web.http.device_zone import zone_note
+from portal.web.student.round_views import still_to_plan
 from portal.windows import bands, deadlines
 from portal.windows.phases import Phase, phase, sections_visible
 
@@ -278,17 +286,26 @@ def student_term(
     who, offered = profile(student), published_catalog(term_id)
     times, windows = LocalClock(backend().settings.zone), limits.windows_of(who, term_id)
     if at is not None and registrations:
-        return StudentTerm(who, offered, registrations, phase(windows, at), times)
+        found = _phase(who, term_id, windows, at)
+        return StudentTerm(who, offered, registrations, found, times)
     state = backend().ledger.student_state(term_id, student, shown(who, offered))
     return StudentTerm(
         profile=who,
         catalog=offered,
         standing=registrations or state.registrations,
-        phase=phase(windows, state.at if at is None else at),
+        phase=_phase(who, term_id, windows, state.at if at is None else at),
         times=times,
         plan_changes=state.plan_changes,
         seats=state.seats,
     )
+
+
+def _phase(who: StudentProfile, term_id: int, windows: Sequence[WindowView], at: int) -> Phase:
+    """Return the phase of the student's windows; nothing has ended before the last round."""
+    found = phase(windows, at)
+    if found.kind == "ended" and still_to_plan(who, term_id, at):
+        return Phase("unscheduled", None, at)
+    return found
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,13 @@ import pytest
 from flask.testing import FlaskClient
 
 from portal.catalog.models import Term
+from portal.core.outage import postgresql
+from portal.registration import limits
 from portal.rounds import ballots
 from portal.windows.models import Round
-from tests.cast import Cast, a_student, a_term
+from tests.cast import Cast, a_student, a_term, an_ended_window
 from tests.rounds.builders import a_round, ended, ranks
-from tests.web.student.plans import a_class, hidden_in, panel, planned
+from tests.web.student.plans import a_class, hidden_in, panel, plan_section, planned
 
 
 @pytest.fixture
@@ -119,3 +121,34 @@ def test_round_of_others_is_not_shown(ada: FlaskClient, fall: Term) -> None:
     assert "First round" not in ada.get(f"/terms/{fall.id}/plan").text
     assert ada.get(f"/terms/{fall.id}/rounds/{found.id}").status_code == 404
     assert hands_in(ada, found).status_code == 404
+
+
+def test_students_plan_for_a_round_after_their_last_window(
+    ada: FlaskClient, fall: Term, cast: Cast
+) -> None:
+    one = a_class(fall, "CSC-1")
+    an_ended_window(fall)
+    limits.forget_windows()
+    assert "CSC 1" not in ada.get(f"/terms/{fall.id}").text
+    found = a_round(fall)
+    listed = ada.get(f"/terms/{fall.id}").text
+    assert "CSC 1" in listed
+    assert "It is no advantage to be early" in listed
+    plan_section(ada, one)
+    hands_in(ada, found)
+    ballot = ballots.ballot_of(found.id, cast.ada.id)
+    assert ballot
+    assert ballot.choices[0].sections == (one.id,)
+
+
+def test_plan_is_shown_without_rounds_while_postgresql_is_away(
+    ada: FlaskClient, fall: Term, cast: Cast
+) -> None:
+    one, found = a_class(fall, "CSC-1"), a_round(fall)
+    ranks(found, cast.ada, one)
+    assert "First round" in page(ada, fall)
+    postgresql.begin()
+    shown = page(ada, fall)
+    postgresql.end()
+    assert "First round" not in shown
+    assert "CSC 1" in shown

@@ -239,7 +239,7 @@ class Ledger:
     ) -> list[RoundAnswer]:
         """Give seats and waitlist positions of an allocation round, each once, in one step.
 
-        No window is needed. Raises KeyReused.
+        No window is needed. Each move gets an answer, also if its key was used for something else.
         """
         payload = {
             "round": round_id,

@@ -169,7 +169,8 @@ def _for_ledger(found: Round, move: Move, who: StudentProfile) -> RoundMove:
     if found.reserves == "kept":
         claims = [replace(each, reserves=()) for each in claims]
     return RoundMove(
-        request=f"round-{found.id}-{move.place}{'-wait' if move.wait else ''}",
+        # With colons, which the keys of students and clients can't have.
+        request=f"round:{found.id}:{move.place}{':wait' if move.wait else ''}",
         student=move.student,
         claims=tuple(claims),
         limit=hundredths(credit_limit(who, catalog)),

@@ -106,6 +106,14 @@ def test_move_is_answered_by_the_seat_if_its_key_is_forgotten(held: Desk) -> Non
     assert len(named(held, "enrolled")) == 1
 
 
+def test_key_that_was_used_for_something_else_stops_no_move(held: Desk) -> None:
+    assert held.claim(501, 3, request="a-key-of-mine").outcome is Outcome.ENROLLED
+    moves = a_move(501, 2, request="a-key-of-mine"), a_move(502, 2)
+    assert outcomes(held, *moves) == [Outcome.ENROLLED, Outcome.ENROLLED]
+    assert outcomes(held, *moves) == [Outcome.ENROLLED, Outcome.ENROLLED]
+    assert len(named(held, "enrolled")) == 3
+
+
 def test_alternative_is_given_whole_or_not_at_all(held: Desk) -> None:
     assert outcomes(held, a_move(501, 1)) == [Outcome.ENROLLED]
     (answer,) = give(held, a_move(502, 1, 2))

@@ -21,6 +21,7 @@ from portal.recorder.models import LoggedEvent
 from portal.recorder.recorder import drain
 from portal.rounds import giving, results, steps, store
 from portal.rounds.ballots import ballot_of
+from portal.web.api.fields import KEY
 from portal.windows import rounds
 from portal.windows.models import Round
 from tests.cast import Cast, a_course, a_section, a_student, a_term, added
@@ -131,6 +132,23 @@ def test_unmet_choices_join_the_waitlist_in_the_order_of_the_round(
     (first, second) = results.outcomes(after, waiting)
     assert "You are on its waitlist." in first.alternatives[0].texts
     assert second.seated
+
+
+def test_no_student_can_use_the_key_of_a_move(
+    fall: Term, popular: tuple[Round, Section, Section], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published(popular[0])
+    keys: list[str] = []
+    usual = Ledger.allocate
+
+    def allocate(self: Ledger, term: int, number: int, moves: Any, *args: Any) -> Any:
+        keys.extend(each.request for each in moves)
+        return usual(self, term, number, moves, *args)
+
+    monkeypatch.setattr(Ledger, "allocate", allocate)
+    steps.work(fall.id)
+    assert len(keys) == 15 + 9
+    assert not any(KEY.fullmatch(each) for each in keys)
 
 
 def test_student_who_does_not_want_to_wait_joins_no_waitlist(fall: Term, cast: Cast) -> None:

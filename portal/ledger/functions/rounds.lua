@@ -76,7 +76,8 @@ local function queue_in_round(term, move)
   return { outcome = "waitlisted" }
 end
 
--- Do some moves of a round, each once: the same key gives the same answer.
+-- Do some moves of a round, each once: the same key gives the same answer. A key that was used for
+-- something else stops neither its move nor the others: a seat that is had already counts as given.
 local function allocate(term)
   local ask, answers = term.ask, {}
   term.round, term.quiet = ask.round, true
@@ -84,13 +85,13 @@ local function allocate(term)
     setmetatable(move, { __index = ask })
     local function content(each) return { each.round, each.turn, each.wait and 1 or 0 } end
     local stored, key, digest = stored_answer(term, move, content)
-    if stored and stored.error then return stored end
-    if not stored then
+    if not stored or stored.error then
+      local used = stored ~= nil
       term.ask, term.context = move, { round = ask.round, turn = move.turn > 0 and move.turn or nil }
       term.windows, term.barred, term.during = OF_ROUND, {}, nil
       move.windows = OF_ROUND
       stored = move.wait and queue_in_round(term, move) or give_in_round(term, move)
-      store_answer(key, digest, stored)
+      if not used then store_answer(key, digest, stored) end
     end
     answers[i] = stored
   end

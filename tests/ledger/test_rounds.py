@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from portal.ledger.errors import LedgerBehind
-from portal.ledger.types import Claim, Outcome, RoundAnswer, RoundMove
+from portal.ledger.types import Claim, Outcome, PoolSpec, RoundAnswer, RoundMove
 from tests.ledger.requests import TERM, Desk, codes
 
 ROUND = 5
@@ -130,6 +130,38 @@ def test_sections_of_an_alternative_count_as_corequisites(held: Desk) -> None:
     )
     assert outcomes(held, a_move(501, 1, 2, claims=both)) == [Outcome.ENROLLED]
     assert [each.section for each in held.ledger.registrations(TERM, 501).enrolled] == [1, 2]
+
+
+def test_seat_is_given_while_others_wait_for_the_seats_that_the_round_left(desk: Desk) -> None:
+    desk.section(1, capacity=1)
+    for student in (501, 502):
+        desk.claim(student, 1)
+    desk.ledger.hold_for_round(TERM, ROUND, [1])
+    desk.section(1, capacity=3, version=2)
+    assert outcomes(desk, a_move(503, 1)) == [Outcome.ENROLLED]
+    assert desk.ledger.end_round(TERM, ROUND).wake
+    assert desk.promote(1).promoted == (502,)
+
+
+def test_seat_of_a_pool_is_given_while_others_wait_in_it(desk: Desk) -> None:
+    pool = PoolSpec(1, 1, 1)
+    desk.section(1, pool=pool)
+    desk.section(2, pool=pool)
+    for student in (501, 502):
+        desk.claim(student, 1)
+    desk.ledger.hold_for_round(TERM, ROUND, [1, 2])
+    desk.section(1, version=2, pool=PoolSpec(1, 3, 2))
+    assert outcomes(desk, a_move(503, 2)) == [Outcome.ENROLLED]
+    assert desk.queue(1) == [502]
+
+
+def test_those_who_wait_come_first_in_sections_that_the_round_does_not_hold(desk: Desk) -> None:
+    desk.section(1, capacity=1)
+    for student in (501, 502):
+        desk.claim(student, 1)
+    desk.section(1, capacity=3, version=2)
+    (answer,) = give(desk, a_move(503, 1))
+    assert against(answer, 1) == ["full"]
 
 
 def test_rules_of_the_moment_still_refuse(held: Desk) -> None:

@@ -41,12 +41,14 @@ local function vacant(counts)
 end
 
 -- Whether a student on no waitlist could have a seat, once the one in section `gone` is dropped and
--- `more` seats of the pool have gone to the same student, who belongs to these reserves.
+-- `more` seats of the pool have gone to the same student, who belongs to these reserves. A round has
+-- left seats for those who wait since before it: for its own seats they are not asked again.
 function Term:claimable(section, reserves, gone, more)
   if section.taken >= section.capacity then return false end
+  local for_round = self:gives_out(section.id)
   if reserve_for(section, reserves) then
-    if section.unasked > 0 then return false end
-  elseif section.active > 0 or not has_unreserved(section) then
+    if section.unasked > 0 and not for_round then return false end
+  elseif section.active > 0 and not for_round or not has_unreserved(section) then
     return false
   end
   if not section.shared then return true end
@@ -55,7 +57,7 @@ function Term:claimable(section, reserves, gone, more)
     local counts, left = each.counts, each.id == gone and 1 or 0
     taken = taken - left
     -- Students on any of the waitlists come before a new student.
-    if wanted(counts, left) then return false end
+    if not for_round and wanted(counts, left) then return false end
   end
   return taken < section.shared.capacity
 end

@@ -148,6 +148,11 @@ function Term:round_of(section)
   return round ~= self.round and round or nil
 end
 
+-- Whether this call gives out the seats of a section for its allocation round.
+function Term:gives_out(section)
+  return self.round ~= nil and tonumber(redis.call("HGET", self:key("in_round"), section)) == self.round
+end
+
 -- Count the students in a section and on its waitlist. A trial of admin adjustments overrides this.
 function Term:count_students(section)
   section.taken = section.prior + redis.call("HLEN", self:key("roster", section.id))

@@ -23,7 +23,7 @@ class Reason:
 
 
 # The counts of a section in the ledger's order; those of a pool only if there is one. `unasked`
-# counts waiting students not yet checked for a reserved seat; only the ledger uses it.
+# counts waiting students not yet checked for a reserved seat; only the ledger and rounds use it.
 COUNTS = (
     "capacity",
     "taken",
@@ -54,6 +54,19 @@ class SeatCounts:
     kept: int = 0  # seats reserved for cohorts and not taken yet
     pool_capacity: int | None = None  # seats shared with other sections; None = no pool
     pool_taken: int = 0  # shared seats taken, in all sections of the pool
+    unasked: int = field(default=0, compare=False)  # not in events
+
+    @property
+    def promised(self) -> int:
+        """Return how many free seats of the section its waiting students come before others for.
+
+        While only reserved seats are free, those who were set aside can have none of them.
+        """
+        free, active = max(0, self.capacity - self.taken), self.waiting - self.passed
+        if self.kept:
+            unreserved = max(0, free - self.kept)
+            active = self.unasked + min(active - self.unasked, unreserved)
+        return min(free, active)
 
     @property
     def open(self) -> int:

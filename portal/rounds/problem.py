@@ -4,6 +4,7 @@ Rules that need records are checked here, once, and stand in the ballot: a refus
 section UNALLOWED, which nobody can have, in an alternative that is refused as a whole.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -142,10 +143,10 @@ def _section(
 
 
 def _free(counts: SeatCounts | None) -> int:
-    """Return the seats that a new student could have: none while others wait for them."""
-    if counts is None or counts.status != "OPEN" or counts.waiting > counts.passed:
+    """Return the seats that a new student could have, apart from those for students who wait."""
+    if counts is None or counts.status != "OPEN":
         return 0
-    return max(0, counts.capacity - counts.taken)
+    return max(0, counts.capacity - counts.taken) - counts.promised
 
 
 def _reserves(found: Round, spec: SectionSpec, free: int) -> list[tuple[str, int]]:
@@ -161,17 +162,19 @@ def _reserves(found: Round, spec: SectionSpec, free: int) -> list[tuple[str, int
 
 
 def _pools(specs: Sequence[SectionSpec], counts: Mapping[int, SeatCounts]) -> dict[str, int]:
-    """Return the free seats of pools; none while others wait for them in one of its sections."""
+    """Return the free seats of pools, apart from those for students who wait in their sections."""
     pools: dict[str, int] = {}
+    promised: Counter[str] = Counter()
     for spec in specs:
         if spec.pool is None:
             continue
         found, name = counts.get(spec.section), str(spec.pool.id)
         left = 0
-        if found and found.pool_capacity is not None and found.waiting <= found.passed:
+        if found and found.pool_capacity is not None:
             left = max(0, found.pool_capacity - found.pool_taken)
+            promised[name] += found.promised if found.status == "OPEN" else 0
         pools[name] = min(left, pools.get(name, left))
-    return pools
+    return {name: max(0, left - promised[name]) for name, left in pools.items()}
 
 
 def _ballot(

@@ -6,10 +6,10 @@ import pytest
 
 from portal.allocation.problem import Ballot, Section
 from portal.backend import backend
-from portal.catalog.models import Reserve, Term
+from portal.catalog.models import Pool, Reserve, Term
 from portal.catalog.models import Section as Row
 from portal.core.db import transaction
-from portal.ledger.types import Claim, LedgerChoice
+from portal.ledger.types import Claim, LedgerChoice, SeatCounts
 from portal.rounds.ballots import ballot_of
 from portal.rounds.problem import UNALLOWED, build, number_of
 from portal.windows.models import Round
@@ -139,6 +139,55 @@ def test_seats_that_others_wait_for_are_not_given(fall: Term, cast: Cast) -> Non
     backend().ledger.close_window(fall.id, window.id, "tests")
     assert backend().ledger.seats(fall.id)[full.id].taken == 0
     assert offered(a_round(fall), full).capacity == 0
+
+
+def test_seats_beyond_those_that_others_wait_for_are_given(fall: Term, cast: Cast) -> None:
+    full = a_class(fall, "CSC-1", capacity=1)
+    window = an_open_window(fall)
+    for student in (cast.ada, cast.ben):
+        _claims(fall, full, student, window.id)
+    backend().ledger.close_window(fall.id, window.id, "tests")
+    with transaction() as session:
+        session.get_one(Row, full.id).capacity = 40
+    _send(fall, full)
+    assert backend().ledger.seats(fall.id)[full.id].waiting == 1
+    assert offered(a_round(fall), full).capacity == 38
+
+
+def test_seats_of_a_pool_beyond_those_that_others_wait_for_are_given(
+    fall: Term, cast: Cast
+) -> None:
+    pool = added(Pool(name="Shared", capacity=2, term_id=fall.id))
+    one, two = (a_class(fall, code, capacity=9, pool_id=pool.id) for code in ("CSC-1", "CSC-2"))
+    window = an_open_window(fall)
+    for student in (cast.ada, cast.ben, cast.cleo):
+        _claims(fall, one, student, window.id)
+    backend().ledger.close_window(fall.id, window.id, "tests")
+    assert build(a_round(fall)).problem.settings.pools == {str(pool.id): 0}
+    with transaction() as session:
+        row = session.get_one(Pool, pool.id)
+        row.capacity, row.version = 6, row.version + 1
+    _send(fall, two)
+    assert build(a_draft(fall, name="Again")).problem.settings.pools == {str(pool.id): 3}
+
+
+@pytest.mark.parametrize(
+    ("counts", "promised"),
+    [
+        ({"taken": 0, "waiting": 0}, 0),
+        ({"taken": 2, "waiting": 5, "passed": 2}, 3),
+        ({"taken": 8, "waiting": 5}, 2),
+        ({"taken": 12, "waiting": 5}, 0),
+        ({"taken": 5, "waiting": 4, "kept": 5, "unasked": 0}, 0),  # all are set aside
+        ({"taken": 2, "waiting": 4, "kept": 5, "unasked": 0}, 3),
+        ({"taken": 5, "waiting": 4, "kept": 5, "unasked": 3}, 3),
+    ],
+)
+def test_students_who_wait_come_before_others_for_so_many_seats(
+    counts: dict[str, int], promised: int
+) -> None:
+    known = {"section": 1, "capacity": 10, "waitlist_capacity": 9, "status": "OPEN", "seq": 1}
+    assert SeatCounts(**known | counts).promised == promised  # type: ignore[arg-type]
 
 
 def test_priorities_become_cohorts_of_sections_and_ballots(fall: Term, cast: Cast) -> None:

@@ -27,6 +27,7 @@ def upgrade() -> None:
         sa.Column("most_credits", sa.Integer(), nullable=False),
         sa.Column("public_source", sa.String(length=300), nullable=False),
         sa.Column("state", sa.String(length=12), nullable=False),
+        sa.Column("announced", sa.Boolean(), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("key", sa.String(length=64), nullable=False),
         sa.Column("secret", sa.String(length=64), nullable=False),

@@ -127,8 +127,12 @@ def _lost_corequisites(notification: Notification) -> tuple[str, ...]:
 
 def _round(notification: Notification) -> NotificationText:
     name = notification.data["name"]
-    text = _("Read what you got, and why each other choice failed.")
     address = f"/terms/{notification.term_id}/rounds/{notification.data['round']}"
+    if notification.data["state"] == "canceled":
+        text = _("No seats are given in it. Your plan is unchanged.")
+        title = _("%(name)s has been canceled", name=name)
+        return NotificationText(title, (text,), NextStep(_("See the round"), address), "stop")
+    text = _("Read what you got, and why each other choice failed.")
     return NotificationText(
         _("The seats of %(name)s are given", name=name),
         (text,),
@@ -410,7 +414,7 @@ ROUND = Kind(
     "round",
     _round,
     _l("Results of allocation rounds"),
-    _l("When the seats of a round in which you took part are given"),
+    _l("When the seats of a round in which you took part are given, or it is canceled"),
     toast=True,
 )
 ADJUSTED = Kind(

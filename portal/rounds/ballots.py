@@ -25,13 +25,13 @@ from portal.windows.cohorts import count_students, in_cohort
 from portal.windows.models import Round
 
 FRESH_SECONDS = 1
-HIDDEN = ("draft", "canceled")
 
 
 class BallotRefused(Exception):  # noqa: N818  an expected state, not an error
     """A ballot that was not taken.
 
-    Codes: early, late, not_yours (the student is not in the cohort), limits, empty (the plan).
+    Codes: early, late, canceled, not_yours (the student is not in the cohort), limits, empty (the
+    plan).
     """
 
     def __init__(self, code: str) -> None:
@@ -74,7 +74,7 @@ def rounds_for(who: StudentProfile, term: int) -> list[Round]:
 
 @cached(TTLCache(maxsize=64, ttl=FRESH_SECONDS), lock=Lock())
 def _announced(term: int) -> list[Round]:
-    return [each for each in rounds.of_term(term) if each.state not in HIDDEN]
+    return [each for each in rounds.of_term(term) if each.announced]
 
 
 def forget() -> None:
@@ -181,9 +181,11 @@ def _taking(session: Session, number: int) -> tuple[Round, datetime]:
 
 
 def _in_time(session: Session, found: Round) -> tuple[str, datetime]:
-    """Return `early` or `late`, blank if a locked round takes ballots, and the moment of it."""
+    """Return why a locked round takes no ballots, blank if it does, and the moment of it."""
     now: datetime = session.scalars(select(func.clock_timestamp())).one()
-    if found.state in HIDDEN or now < found.begins_at:
+    if found.state == "canceled":
+        return "canceled", now
+    if not found.announced or now < found.begins_at:
         return "early", now
     return "" if found.state == "open" and now < found.ends_at else "late", now
 

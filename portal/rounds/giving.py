@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Text, cast, func, literal, null, select, text, update
+from sqlalchemy import cast, func, literal, null, select, text, update
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
 from portal.allocation.compact import Compact, compact
@@ -204,23 +205,27 @@ def _finish(number: int) -> None:
         found.state, found.held, found.version = "applied", False, found.version + 1
         counts = _counts(session, number)
         record(session, "round.apply", found, None, "", before, **counts)
-        notices = (
-            select(
-                Student.account_id,
-                literal("round").label("kind"),
-                cast(null(), BallotRow.round_id.type).label("section_id"),
-                cast(null(), BallotRow.round_id.type).label("window_id"),
-                func.jsonb_build_object("round", number, "name", cast(found.name, Text)).label(
-                    "data"
-                ),
-                func.clock_timestamp().label("made_at"),
-                literal(number).label("seq"),
-                literal(0).label("lead"),
-            )
-            .join(BallotRow, BallotRow.student_id == Student.id)
-            .where(BallotRow.round_id == number)
+        tell(session, found)
+
+
+def tell(session: Session, found: Round) -> None:
+    """Tell every student with a ballot, once, what became of a round."""
+    facts = {"round": found.id, "name": found.name, "state": found.state}
+    notices = (
+        select(
+            Student.account_id,
+            literal("round").label("kind"),
+            cast(null(), BallotRow.round_id.type).label("section_id"),
+            cast(null(), BallotRow.round_id.type).label("window_id"),
+            literal(facts, JSONB).label("data"),
+            func.clock_timestamp().label("made_at"),
+            literal(found.id).label("seq"),
+            literal(0).label("lead"),
         )
-        create(session, found.term_id, notices)
+        .join(BallotRow, BallotRow.student_id == Student.id)
+        .where(BallotRow.round_id == found.id)
+    )
+    create(session, found.term_id, notices)
 
 
 def _counts(session: Session, number: int) -> Mapping[str, int]:

@@ -29,7 +29,7 @@ from portal.backend import backend
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.queue import enqueue
 from portal.recorder.signals import DueJob
-from portal.rounds.giving import apply, hold
+from portal.rounds.giving import apply, hold, tell
 from portal.rounds.models import BallotRow, RoundFile, RoundTrial
 from portal.rounds.problem import Frozen, build
 from portal.rounds.store import frozen_problem, locked, record
@@ -152,6 +152,23 @@ def publish(number: int, version: int, by: int, reason: str) -> None:
         before = rounds.facts(found)
         found.state, found.version = "published", version + 1
         record(session, "round.publish", found, by, reason, before)
+
+
+def cancel(number: int, version: int, by: int, reason: str) -> None:
+    """End a round without a result, at any time before it is published; tell who took part.
+
+    Raise RoundRefused or ChangedMeanwhile.
+    """
+    with transaction() as session:
+        found = locked(session, number)
+        if found.version != version:
+            raise ChangedMeanwhile
+        if found.state not in {"draft", "open", "closed", "computed"}:
+            raise RoundRefused("state")
+        before = rounds.facts(found)
+        found.state, found.version = "canceled", version + 1
+        record(session, "round.cancel", found, by, reason, before)
+        tell(session, found)
 
 
 def request_trial(number: int, by: int) -> None:

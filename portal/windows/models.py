@@ -42,7 +42,8 @@ class Round(Base):
     `priorities` are cohorts, the first one first: `major` (of the section's subject), or a year or
     level such as `year Senior`. `most_credits` is in hundredths. `reserves` says what becomes of
     reserved seats: `given` in the round, or `kept` for later. `key` is that of the form that made
-    the round. `root` and `ballots` are set when the ballots are frozen.
+    the round. `root` and `ballots` are set when the ballots are frozen. Students see a round once
+    it is `announced`, also if it is canceled later.
     """
 
     __tablename__ = "rounds"
@@ -62,6 +63,7 @@ class Round(Base):
     most_credits: Mapped[int] = mapped_column(Integer)
     public_source: Mapped[str] = mapped_column(String(300))
     state: Mapped[str] = mapped_column(String(12))
+    announced: Mapped[bool] = mapped_column(default=False)
     version: Mapped[int] = mapped_column(Integer, default=1)
     key: Mapped[str] = mapped_column(String(64))
     secret: Mapped[str] = mapped_column(String(64))

@@ -1,4 +1,4 @@
-"""Allocation rounds: made, edited, announced, moved and canceled by the registrar.
+"""Allocation rounds: made, edited, announced and moved by the registrar.
 
 A round is a window without a race. While it takes ballots, no window may be open for its students.
 """
@@ -165,7 +165,7 @@ def announce(number: int, version: int, by: int, reason: str) -> None:
             raise RoundRefused("state")
         lock_term(session, found.term_id)
         _check_times(session, found)
-        before, found.state = facts(found), "open"
+        before, found.state, found.announced = facts(found), "open", True
         _record(session, "round.announce", found, by, reason, before)
 
 
@@ -181,16 +181,6 @@ def move_end(number: int, version: int, ends: int, by: int, reason: str) -> None
         before, found.ends_at = facts(found), moment(ends)
         _check_times(session, found)
         _record(session, "round.move", found, by, reason, before)
-
-
-def cancel(number: int, version: int, by: int, reason: str) -> None:
-    """End a round without a result, at any time before it is published. Raise RoundRefused."""
-    with transaction() as session:
-        found = _locked(session, number, version)
-        if found.state not in {"draft", "open", "closed", "computed"}:
-            raise RoundRefused("state")
-        before, found.state = facts(found), "canceled"
-        _record(session, "round.cancel", found, by, reason, before)
 
 
 def facts(found: Round) -> dict[str, Any]:

@@ -22,7 +22,6 @@ from portal.recorder.recorder import drain
 from portal.rounds import giving, results, steps, store
 from portal.rounds.ballots import ballot_of
 from portal.web.api.fields import KEY
-from portal.windows import rounds
 from portal.windows.models import Round
 from tests.cast import Cast, a_course, a_section, a_student, a_term, added
 from tests.rounds.builders import (
@@ -211,11 +210,24 @@ def test_canceled_round_lets_its_sections_go(
     fall: Term, popular: tuple[Round, Section, Section]
 ) -> None:
     after = computed(popular[0])
-    rounds.cancel(after.id, after.version, an_admin(), "tests")
+    steps.cancel(after.id, after.version, an_admin(), "tests")
     assert steps.due_jobs([fall.id])
     steps.work(fall.id)
     assert not backend().redis.exists(f"{{t:{fall.id}}}:in_round")
     assert steps.due_jobs([fall.id]) == []
+
+
+def test_students_with_a_ballot_are_told_of_a_canceled_round(
+    fall: Term, popular: tuple[Round, Section, Section], crowd: list[Student]
+) -> None:
+    a_student("without-a-ballot")
+    after = frozen(popular[0])
+    steps.cancel(after.id, after.version, an_admin(), "tests")
+    steps.work(fall.id)
+    assert _told() == len(crowd)
+    with transaction() as session:
+        (state,) = set(session.scalars(select(Notification.data["state"].astext)))
+    assert state == "canceled"
 
 
 @pytest.mark.parametrize("dies_after", range(6))

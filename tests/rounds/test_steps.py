@@ -19,7 +19,6 @@ from portal.registration.plan_store import change
 from portal.registration.plans import move
 from portal.rounds import ballots, results, steps, store
 from portal.rounds.models import BallotRow, RoundFile
-from portal.windows import rounds
 from portal.windows.models import Round
 from portal.windows.rounds import RoundRefused
 from tests.cast import Cast, Meets, a_course, a_section, a_term
@@ -239,7 +238,7 @@ def test_result_is_published_once(popular: Round, cast: Cast) -> None:
 def test_published_round_is_not_canceled(popular: Round, cast: Cast) -> None:
     after = published(popular)
     with pytest.raises(RoundRefused, match="state"):
-        rounds.cancel(after.id, after.version, cast.max.id, "tests")
+        steps.cancel(after.id, after.version, cast.max.id, "tests")
 
 
 def test_each_student_reads_why_a_wish_failed(fall: Term, cast: Cast) -> None:

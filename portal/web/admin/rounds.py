@@ -86,12 +86,15 @@ STEPS = {
     "cancel": Step(
         Wording(
             _l("Cancel the round"),
-            _l("The round ends without a result. Its ballots are kept, and no seat is given."),
+            _l(
+                "The round ends without a result, and no seat is given. If it was announced, its"
+                " students still see it, with the number of ballots; those with a ballot are told."
+            ),
             _l("%(name)s is canceled."),
             danger=True,
         ),
         ("draft", "open", "closed", "computed"),
-        rounds.cancel,
+        steps.cancel,
     ),
     "publish": Step(
         Wording(

@@ -16,7 +16,7 @@ from portal.windows.models import Round
 
 @dataclass(frozen=True)
 class BallotView:
-    """A round on a student's page; `phase` is before, taking, ended or done."""
+    """A round on a student's page; `phase` is before, taking, ended, done or canceled."""
 
     round: Round
     phase: str
@@ -79,8 +79,8 @@ def view_of(found: Round, student: int, now: int) -> BallotView:
     """Return a round as the student sees it at a time (ms)."""
     begins, ends = milliseconds(found.begins_at), milliseconds(found.ends_at)
     phase = "before" if now < begins else "taking"
-    if found.state == "applied":
-        phase = "done"
+    if found.state in {"applied", "canceled"}:
+        phase = "done" if found.state == "applied" else "canceled"
     elif found.state != "open" or now >= ends:
         phase = "ended"
     return BallotView(found, phase, ballots.ballot_of(found.id, student), local_clock(), now)

@@ -33,6 +33,7 @@ REFUSED = {
     "late": _l(
         "The round ended on %(end)s, before this arrived. Your ballot stays as it was at the end."
     ),
+    "canceled": _l("This round is canceled: no seats are given."),
     "not_yours": _l("This round is for other students."),
     "limits": _l("Choose at most %(courses)s courses and %(credits)s credits."),
     "empty": _l("Your plan is empty. Plan sections first: your plan is your ballot."),
@@ -75,6 +76,7 @@ def allocation_round(term_id: int, round_id: int) -> ResponseReturnValue:
         commitment=rounds.commitment(found),
         outcomes=results.outcomes(found, student) if found.state in PUBLISHED else [],
         published=found.state in PUBLISHED,
+        ballots=ballots.turnout(found).ballots if found.state == "canceled" else found.ballots,
     )
 
 

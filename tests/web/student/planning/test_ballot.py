@@ -8,10 +8,10 @@ from flask.testing import FlaskClient
 from portal.catalog.models import Term
 from portal.core.outage import postgresql
 from portal.registration import limits
-from portal.rounds import ballots
+from portal.rounds import ballots, steps
 from portal.windows.models import Round
 from tests.cast import Cast, a_student, a_term, an_ended_window
-from tests.rounds.builders import a_round, ended, ranks
+from tests.rounds.builders import a_draft, a_round, ended, frozen, ranks
 from tests.web.student.plans import a_class, hidden_in, panel, plan_section, planned
 
 
@@ -113,6 +113,32 @@ def test_ballot_is_withdrawn(ada: FlaskClient, fall: Term, cast: Cast) -> None:
     address = f"/terms/{fall.id}/rounds/{found.id}/ballot/withdraw"
     assert "Your ballot is withdrawn" in ada.post(address, follow_redirects=True).text
     assert ballots.ballot_of(found.id, cast.ada.id) is None
+
+
+def test_canceled_round_stays_visible_with_its_ballots_and_root(
+    ada: FlaskClient, fall: Term, cast: Cast
+) -> None:
+    one, found = a_class(fall, "CSC-1"), a_round(fall)
+    for student in (cast.ada, cast.ben):
+        ranks(found, student, one)
+    after = frozen(found)
+    steps.cancel(after.id, after.version, cast.max.id, "tests")
+    ballots.forget()
+    assert "This round is canceled: no seats are given." in page(ada, fall)
+    shown = ada.get(f"/terms/{fall.id}/rounds/{found.id}").text
+    assert "This round is canceled" in shown
+    assert "<dt>Ballots</dt><dd>2</dd>" in shown
+    assert str(after.root) in shown
+    assert "This round is canceled" in hands_in(ada, found).text
+    assert "First round has been canceled" in ada.get("/inbox").text
+
+
+def test_canceled_draft_is_not_shown(ada: FlaskClient, fall: Term, cast: Cast) -> None:
+    found = a_draft(fall)
+    steps.cancel(found.id, found.version, cast.max.id, "tests")
+    ballots.forget()
+    assert "First round" not in ada.get(f"/terms/{fall.id}/plan").text
+    assert ada.get(f"/terms/{fall.id}/rounds/{found.id}").status_code == 404
 
 
 def test_round_of_others_is_not_shown(ada: FlaskClient, fall: Term) -> None:

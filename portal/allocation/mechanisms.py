@@ -37,7 +37,7 @@ def run(table: Compact, seed: str, mechanism: str) -> Result:
         dead |= parted
         held, seats = MECHANISMS[mechanism](table, order, dead)
     _FinalPass(table, order, held, seats).give_what_is_left()
-    return Result(table, mechanism, order, held)
+    return Result(table, mechanism, order, held, seats.taken)
 
 
 def draw_order(problem: Problem, seed: str) -> list[int]:

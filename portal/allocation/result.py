@@ -1,7 +1,7 @@
 """A round's result: the seats of each student, and for each alternative the reason."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
@@ -39,12 +39,16 @@ class Reason:
 
 @dataclass(frozen=True)
 class Result:
-    """What every student holds. `order` is the draw order."""
+    """What every student holds. `order` is the draw order.
+
+    `taken` has the reserve of each seat, by student and section; it is negative for an open seat.
+    """
 
     table: Compact
     mechanism: str
     order: list[int]
     held: list[Held]
+    taken: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
     @cached_property
     def positions(self) -> dict[int, int]:
@@ -73,6 +77,26 @@ class Result:
             ]
             for student, ballot in enumerate(self.table.problem.ballots)
         }
+
+
+def reserves(result: Result) -> dict[str, list[list[str]]]:
+    """Return the cohort of the reserve of each seat, blank for an open seat, by pseudonym.
+
+    The seatings are in the order of `Result.to_json`, the sections of each in that of the bundle.
+    """
+    table, sections = result.table, result.table.problem.settings.sections
+
+    def cohort(student: int, section: int) -> str:
+        reserve = result.taken[student, section]
+        return sections[section].reserves[reserve][0] if reserve >= 0 else ""
+
+    return {
+        ballot.pseudonym: [
+            [cohort(student, section) for section in table.bundles[option.bundle]]
+            for option, _ in result.seatings(student)
+        ]
+        for student, ballot in enumerate(table.problem.ballots)
+    }
 
 
 def reasons(result: Result, student: int) -> list[list[Reason]]:

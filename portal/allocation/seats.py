@@ -24,7 +24,7 @@ class Seats:
         self.in_pool = [capacity for _, capacity in pools]
         self._cohorts = [[cohort for cohort, _ in each.reserves] for each in sections]
         self._ballots = table.problem.ballots
-        self._taken: dict[tuple[int, int], int] = {}  # student, section: the reserve
+        self.taken: dict[tuple[int, int], int] = {}  # student, section: the reserve
 
     def may_be_free(self, section: int) -> bool:
         """Return whether some student could find a seat, apart from the pool."""
@@ -42,7 +42,7 @@ class Seats:
 
     def give_back(self, student: int, sections: Sequence[int]) -> list[int]:
         """Free a student's seats; return where they were, for `put_back`."""
-        found = [self._taken[student, section] for section in sections]
+        found = [self.taken[student, section] for section in sections]
         for section, reserve in zip(sections, found, strict=True):
             self._count(student, section, reserve, -1)
         return found
@@ -69,6 +69,6 @@ class Seats:
         if self.pool[section] >= 0:
             self.in_pool[self.pool[section]] -= by
         if by > 0:
-            self._taken[student, section] = reserve
+            self.taken[student, section] = reserve
         else:
-            del self._taken[student, section]
+            del self.taken[student, section]

@@ -35,7 +35,7 @@ from portal.registration.limits import credit_limit
 from portal.registration.plans import unpack
 from portal.registration.requests import SectionRequest
 from portal.rounds.models import BallotRow
-from portal.rounds.problem import UNALLOWED, number_of
+from portal.rounds.problem import RESERVE, UNALLOWED, number_of
 from portal.rounds.store import file_of, frozen_problem, locked, record
 from portal.windows import rounds
 from portal.windows.models import Round
@@ -52,7 +52,11 @@ NOTE = text("""
 
 @dataclass(frozen=True)
 class Move:
-    """A seat move or a waitlist position, for one alternative of a student's ballot."""
+    """A seat move or a waitlist position, for one alternative of a student's ballot.
+
+    A seat is given under the reserve that the result used for it: which reserve the ledger would
+    choose depends on the order in which the students come.
+    """
 
     student: int
     choice: int
@@ -60,6 +64,7 @@ class Move:
     sections: tuple[int, ...]
     turn: int
     wait: bool = False
+    reserves: tuple[int, ...] = ()  # of each seat; 0 for one that is not reserved
 
     @property
     def place(self) -> str:
@@ -104,6 +109,7 @@ def moves(found: Round) -> list[Move]:
     """Return every move of a round, always in the same order: seats, then waitlist positions."""
     problem = frozen_problem(found.id)
     result = json.loads(file_of(found.id, "published") or "{}")["result"]
+    reserves = json.loads(file_of(found.id, "reserves") or "{}")
     with transaction() as session:
         columns = BallotRow.student_id, BallotRow.code, BallotRow.lines, BallotRow.result
         rows = session.execute(select(*columns).where(BallotRow.round_id == found.id)).all()
@@ -116,10 +122,19 @@ def moves(found: Round) -> list[Move]:
     for position, number in enumerate(order):
         ballot = problem.ballots[number]
         row = ballots[ballot.pseudonym]
-        for choice, alternative, turn in result[ballot.pseudonym]:
+        seatings = zip(result[ballot.pseudonym], reserves[ballot.pseudonym], strict=True)
+        for (choice, alternative, turn), cohorts in seatings:
             names = ballot.choices[choice - 1].alternatives[alternative - 1]
-            sections = tuple(map(number_of, names))
-            seats.append(Move(row.student_id, choice - 1, alternative - 1, sections, turn))
+            seats.append(
+                Move(
+                    row.student_id,
+                    choice - 1,
+                    alternative - 1,
+                    sections=tuple(map(number_of, names)),
+                    turn=turn,
+                    reserves=tuple(int(each.removeprefix(RESERVE) or 0) for each in cohorts),
+                )
+            )
         waits += _waits(row, table, places, number, position)
     return [*seats, *(move for _key, move in sorted(waits, key=lambda each: each[0]))]
 
@@ -167,7 +182,12 @@ def _give(found: Round, batch: Sequence[Move]) -> list[RoundAnswer]:
 def _for_ledger(found: Round, move: Move, who: StudentProfile) -> RoundMove:
     catalog = catalog_of(found.term_id)
     claims = [requests.claim(SectionRequest(each), who, catalog) for each in move.sections]
-    if found.reserves == "kept":
+    if not move.wait:
+        claims = [
+            replace(claim, reserves=(reserve,) if reserve else ())
+            for claim, reserve in zip(claims, move.reserves, strict=True)
+        ]
+    elif found.reserves == "kept":
         claims = [replace(each, reserves=()) for each in claims]
     return RoundMove(
         # With colons, which the keys of students and clients can't have.

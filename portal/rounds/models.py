@@ -36,7 +36,10 @@ class BallotRow(Base):
 
 
 class RoundFile(Base):
-    """A file of a round, compressed: its `problem`, or what is `published`. Written once."""
+    """A file of a round, compressed, written once.
+
+    Its `problem`, what is `published`, or under which `reserves` the seats were given.
+    """
 
     __tablename__ = "round_files"
 

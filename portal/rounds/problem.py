@@ -34,6 +34,7 @@ from portal.windows.rounds import commitment
 from portal.windows.warmup import section_specs
 
 UNALLOWED = "not allowed"
+RESERVE = "reserve "  # before the number of a reserve, in the name of its cohort
 BATCH = 1000  # profiles that are read at once
 
 
@@ -156,7 +157,7 @@ def _reserves(found: Round, spec: SectionSpec, free: int) -> list[tuple[str, int
     for each in spec.reserves:
         over = 0 < each.until <= now
         seats = 0 if over else min(free, max(0, each.seats - held.get(each.id, 0)))
-        reserves.append((f"reserve {each.id}", seats))
+        reserves.append((f"{RESERVE}{each.id}", seats))
         free -= seats
     return reserves
 
@@ -250,7 +251,7 @@ def _cohorts(
     cohorts |= {f"major {code}" for code in who.majors & offer.majors}
     if found.reserves == "given":
         cohorts |= {
-            f"reserve {number}" for each in sections for number in rules.reserves(who, each)
+            f"{RESERVE}{number}" for each in sections for number in rules.reserves(who, each)
         }
     return sorted(cohorts)
 

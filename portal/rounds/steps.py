@@ -24,7 +24,7 @@ from portal.allocation.proof import (
     seed_of,
     sha256,
 )
-from portal.allocation.result import Why, reasons
+from portal.allocation.result import Why, reasons, reserves
 from portal.backend import backend
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.queue import enqueue
@@ -128,6 +128,7 @@ def compute(number: int) -> None:
         ]
         for student, ballot in enumerate(problem.ballots)
     }
+    reserved = canonical(reserves(result))
     # All of it before the transaction, which PostgreSQL ends if it is idle for seconds.
     trial = _trial(number, problem, seed_of(found.secret, found.public_value))
     with transaction() as session:
@@ -135,6 +136,7 @@ def compute(number: int) -> None:
         if found.state != "closed":
             return
         _store(session, number, "published", file)
+        _store(session, number, "reserves", reserved)
         _store_results(session, number, read)
         session.add(trial)
         found.state, found.version = "computed", found.version + 1

@@ -21,7 +21,7 @@ def frozen_problem(number: int) -> Problem:
 
 
 def file_of(number: int, kind: str) -> str | None:
-    """Return a file of a round: its `problem` or what is `published`; None if there is none."""
+    """Return a file of a round by its kind (`RoundFile`), None if there is none."""
     with transaction() as session:
         found = session.get(RoundFile, (number, kind))
     return zlib.decompress(found.content).decode() if found else None

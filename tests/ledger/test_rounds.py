@@ -3,12 +3,19 @@
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
 
+from portal.allocation.mechanisms import allocate
+from portal.allocation.problem import Problem
+from portal.allocation.result import reserves as reserves_of
 from portal.ledger.errors import LedgerBehind
-from portal.ledger.types import Claim, Outcome, PoolSpec, RoundAnswer, RoundMove
+from portal.ledger.types import Claim, Outcome, PoolSpec, ReserveSpec, RoundAnswer, RoundMove
+from tests.allocation.rounds import COHORTS, SEED, problems
 from tests.ledger.requests import TERM, Desk, codes
+from tests.soak import rounds
 
 ROUND = 5
+RESERVE = {cohort: number for number, cohort in enumerate(COHORTS, 1)}
 
 
 @pytest.fixture
@@ -162,6 +169,57 @@ def test_those_who_wait_come_first_in_sections_that_the_round_does_not_hold(desk
     desk.section(1, capacity=3, version=2)
     (answer,) = give(desk, a_move(503, 1))
     assert against(answer, 1) == ["full"]
+
+
+@given(problems(joint=False))
+@settings(
+    max_examples=rounds(30, soak=600),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_every_move_of_a_result_is_accepted(desk: Desk, problem: Problem) -> None:
+    """Whatever the reserves, pools, limits and clashes: also in another order than the result."""
+    known = problem.settings.by_id
+    bundles = {
+        each for one in problem.ballots for choice in one.choices for each in choice.alternatives
+    }
+    assume(all(len({known[name].course for name in each}) == len(each) for each in bundles))
+    desk.redis.flushall()
+    numbers = {each.id: at for at, each in enumerate(problem.settings.sections, 1)}
+    courses = sorted({each.course for each in problem.settings.sections})
+    for each in problem.settings.sections:
+        pool = PoolSpec(1, problem.settings.pools[each.pool], 1) if each.pool else None
+        reserves = (ReserveSpec(RESERVE[name], seats) for name, seats in each.reserves)
+        desk.section(
+            numbers[each.id],
+            each.capacity,
+            course=courses.index(each.course) + 1,
+            credits_min=each.credits,
+            credits_max=each.credits,
+            times=each.meetings,
+            pool=pool,
+            reserves=tuple(reserves),
+        )
+    desk.ledger.hold_for_round(TERM, ROUND, list(numbers.values()))
+    result, moves = allocate(problem, SEED), []
+    under = reserves_of(result)
+    for student, ballot in enumerate(problem.ballots):
+        for (option, turn), cohorts in zip(
+            result.seatings(student), under[ballot.pseudonym], strict=True
+        ):
+            names = ballot.choices[option.choice].alternatives[option.alternative]
+            claims = tuple(
+                Claim(
+                    numbers[name],
+                    known[name].credits,
+                    reserves=(RESERVE[cohort],) if cohort else (),
+                )
+                for name, cohort in zip(names, cohorts, strict=True)
+            )
+            limit = ballot.most_credits
+            key = f"{option.choice}-{option.alternative}"
+            moves.append(RoundMove(key, 501 + student, claims, limit, turn))
+    assert all(each is Outcome.ENROLLED for each in outcomes(desk, *moves))
 
 
 def test_rules_of_the_moment_still_refuse(held: Desk) -> None:

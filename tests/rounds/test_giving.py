@@ -9,7 +9,7 @@ from sqlalchemy import func, select, update
 from portal.allocation.mechanisms import draw_order
 from portal.allocation.proof import seed_of, sha256
 from portal.backend import backend
-from portal.catalog.models import Pool, Section, Term
+from portal.catalog.models import Pool, Reserve, Section, Term
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.client import Ledger
@@ -23,6 +23,7 @@ from portal.rounds import giving, results, steps, store
 from portal.rounds.ballots import ballot_of
 from portal.web.api.fields import KEY
 from portal.windows.models import Round
+from portal.windows.warmup import send_sections
 from tests.cast import Cast, a_course, a_section, a_student, a_term, added
 from tests.rounds.builders import (
     a_round,
@@ -148,6 +149,40 @@ def test_no_student_can_use_the_key_of_a_move(
     steps.work(fall.id)
     assert len(keys) == 15 + 9
     assert not any(KEY.fullmatch(each) for each in keys)
+
+
+def test_seat_is_given_under_the_reserve_of_the_result(fall: Term) -> None:
+    """In turn 2 the junior comes first, to the only reserve that is for juniors too."""
+    one, art = (a_section(a_course(code), fall, capacity=2) for code in ("CSC-1", "ART-1"))
+    first, second = (
+        added(Reserve(section_id=one.id, position=at, seats=1, cohort={"years": years}))
+        for at, years in enumerate((["Junior", "Senior"], ["Senior"]))
+    )
+    senior, junior = a_student("eli", year="Senior"), a_student("fay", year="Junior")
+    with transaction() as session:
+        session.get_one(Section, one.id).version += 1
+    assert send_sections(fall.id, one.id)
+    found = a_round(fall)
+    for student in (senior, junior):
+        ranks(found, student, art, one)
+    frozen(found)
+    after = again(found.id)
+    problem, ballot = store.frozen_problem(found.id), ballot_of(found.id, senior.id)
+    assert ballot
+    value = next(  # with which the senior is drawn first
+        each
+        for each in map(str, range(99))
+        if problem.ballots[draw_order(problem, seed_of(after.secret, each))[0]].pseudonym
+        == ballot.pseudonym
+    )
+    steps.enter_value(after.id, after.version, value, an_admin(), "tests")
+    steps.work(fall.id)
+    steps.publish(found.id, again(found.id).version, an_admin(), "tests")
+    moves = [each for each in giving.moves(again(found.id)) if each.sections == (one.id,)]
+    under = {each.student: each.reserves for each in moves}
+    assert under == {junior.id: (first.id,), senior.id: (second.id,)}
+    steps.work(fall.id)
+    assert seats(fall)[one.id] == sorted((junior.id, senior.id))
 
 
 def test_student_who_does_not_want_to_wait_joins_no_waitlist(fall: Term, cast: Cast) -> None:

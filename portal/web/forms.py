@@ -45,6 +45,8 @@ __all__ = [
     "SelectOneField",
     "StudentNumbersField",
     "TextField",
+    "decimal_number",
+    "whole_number",
 ]
 
 LONGEST_NUMBER = 64  # characters of a student number as typed; real ones are shorter
@@ -195,6 +197,17 @@ class NumberField(StringField):  # type: ignore[misc]
         return "" if self.data is None else str(self.data)
 
 
+def decimal_number(text: str) -> Decimal | None:
+    """Return the number of a text with up to two decimal places, None if it is none or too big."""
+    try:
+        number = Decimal(text.strip().replace(",", "."))
+    except InvalidOperation:
+        return None
+    # Compared, not computed with: an exponent of many digits would overflow, or take minutes.
+    small = number.is_finite() and -(10**9) < number < 10**9
+    return round(number, 2) if small and number == round(number, 2) else None
+
+
 class DecimalField(NumberField):
     """A number with up to two decimal places, such as credits."""
 
@@ -204,12 +217,7 @@ class DecimalField(NumberField):
 
     def read(self, text: str) -> Any:
         """Return the number in a text, or None."""
-        try:
-            number = Decimal(text.replace(",", "."))
-        except InvalidOperation:
-            return None
-        whole = number.is_finite() and abs(number) < 10**9 and number == round(number, 2)
-        return round(number, 2) if whole else None
+        return decimal_number(text)
 
     def _value(self) -> str:
         if self.raw_data:

@@ -1,7 +1,6 @@
 """Allocation rounds of a student: the ballot on the plan page, and the page of a round."""
 
 import json
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from flask import Response, abort, redirect, render_template, request, url_for
@@ -18,6 +17,7 @@ from portal.registration.credits import hundredths, points
 from portal.registration.plans import Plan
 from portal.rounds import ballots, results, steps, store
 from portal.rounds.ballots import BallotRefused
+from portal.web.forms import decimal_number, whole_number
 from portal.web.http import flash_messages
 from portal.web.http.access import requires, visitor
 from portal.web.http.resuming import resumes
@@ -116,12 +116,12 @@ def inclusion(term_id: int, round_id: int) -> ResponseReturnValue:
 def hand_in(term_id: int, round_id: int) -> ResponseReturnValue:
     """Take part with the plan, or set other limits."""
     found = _round(term_id, round_id)
-    try:
-        credits_ = hundredths(Decimal(request.form.get("most_credits", "").replace(",", ".")))
-        courses = int(request.form.get("most_courses", ""))
-        ballots.hand_in(found, visitor().student_id or 0, courses, credits_)
-    except (InvalidOperation, ValueError, OverflowError):
+    credits_ = decimal_number(request.form.get("most_credits", ""))
+    courses = whole_number(request.form.get("most_courses", ""))
+    if credits_ is None or courses is None:
         return _back(found, "limits")
+    try:
+        ballots.hand_in(found, visitor().student_id or 0, courses, hundredths(credits_))
     except BallotRefused as refusal:
         return _back(found, refusal.code)
     return _back(found)

@@ -91,7 +91,11 @@ def test_late_ballot_is_refused_with_a_sentence(ada: FlaskClient, fall: Term, ca
 
 @pytest.mark.parametrize(
     "fields",
-    [{"most_courses": "7"}, {"most_credits": "21"}, {"most_courses": "x"}, {"most_credits": "NaN"}],
+    [
+        *({"most_courses": each} for each in ("7", "0", "-1", "x", "9" * 5000)),
+        *({"most_credits": each} for each in ("21", "0", "NaN", "Infinity", "", "4.001")),
+        *({"most_credits": each} for each in ("1e999990", "1e99999999", "-1e99999999")),
+    ],
 )
 def test_wrong_limits_are_named(
     ada: FlaskClient, fall: Term, cast: Cast, fields: dict[str, str]

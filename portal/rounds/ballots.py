@@ -30,8 +30,8 @@ FRESH_SECONDS = 1
 class BallotRefused(Exception):  # noqa: N818  an expected state, not an error
     """A ballot that was not taken.
 
-    Codes: early, late, canceled, not_yours (the student is not in the cohort), limits, empty (the
-    plan).
+    Codes: early, late, canceled, not_yours (the student is not in the cohort and has no ballot),
+    limits, empty (the plan).
     """
 
     def __init__(self, code: str) -> None:
@@ -68,8 +68,18 @@ class Turnout:
 
 
 def rounds_for(who: StudentProfile, term: int) -> list[Round]:
-    """Return the rounds that a student sees, at most a second old."""
-    return [each for each in _announced(term) if in_cohort(who, each.cohort)]
+    """Return the rounds that a student sees, at most a second old.
+
+    They are those of the student's cohorts, and those with a ballot of the student: a record that
+    changes takes no ballot or result away.
+    """
+    found = _announced(term)
+    if all(in_cohort(who, each.cohort) for each in found):
+        return found
+    with transaction() as session:
+        query = select(BallotRow.round_id).where(BallotRow.student_id == who.student)
+        mine = set(session.scalars(query))
+    return [each for each in found if in_cohort(who, each.cohort) or each.id in mine]
 
 
 @cached(TTLCache(maxsize=64, ttl=FRESH_SECONDS), lock=Lock())
@@ -101,7 +111,8 @@ def hand_in(found: Round, student: int, most_courses: int, most_credits: int) ->
         found, now = _taking(session, number)
         if not plan.choices:
             raise BallotRefused("empty")
-        if not in_cohort(who, found.cohort):
+        has_one = session.get(BallotRow, (number, student)) is not None
+        if not (has_one or in_cohort(who, found.cohort)):
             raise BallotRefused("not_yours")
         if not (0 < most_courses <= found.most_courses and 0 < most_credits <= found.most_credits):
             raise BallotRefused("limits")

@@ -6,12 +6,15 @@ import pytest
 from flask.testing import FlaskClient
 
 from portal.catalog.models import Term
+from portal.core.db import transaction
 from portal.core.outage import postgresql
+from portal.people import caches
+from portal.people.models import Student
 from portal.registration import limits
 from portal.rounds import ballots, steps
 from portal.windows.models import Round
 from tests.cast import Cast, a_student, a_term, an_ended_window
-from tests.rounds.builders import a_draft, a_round, ended, frozen, ranks
+from tests.rounds.builders import a_draft, a_round, applied, ended, frozen, ranks
 from tests.web.student.plans import a_class, hidden_in, panel, plan_section, planned
 
 
@@ -151,6 +154,40 @@ def test_round_of_others_is_not_shown(ada: FlaskClient, fall: Term) -> None:
     assert "First round" not in ada.get(f"/terms/{fall.id}/plan").text
     assert ada.get(f"/terms/{fall.id}/rounds/{found.id}").status_code == 404
     assert hands_in(ada, found).status_code == 404
+
+
+def test_student_who_leaves_the_cohort_keeps_ballot_result_and_proof(
+    ada: FlaskClient, fall: Term, cast: Cast
+) -> None:
+    _in_year(cast.ada.id, "Senior")
+    one, found = a_class(fall, "CSC-1"), a_round(fall, cohort={"years": ["Senior"]})
+    code = ranks(found, cast.ada, one).code
+    _in_year(cast.ada.id, "Junior")
+    assert code in page(ada, fall)
+    assert "Your ballot is in." in hands_in(ada, found, most_courses="1").text
+    applied(found)
+    address = f"/terms/{fall.id}/rounds/{found.id}"
+    assert "Your result" in ada.get(address).text
+    for name in ("proof.json", "published.json", "verify.py"):
+        assert ada.get(f"{address}/{name}").status_code == 200
+
+
+def test_student_who_leaves_the_cohort_can_withdraw_and_not_come_again(
+    ada: FlaskClient, fall: Term, cast: Cast
+) -> None:
+    _in_year(cast.ada.id, "Senior")
+    one, found = a_class(fall, "CSC-1"), a_round(fall, cohort={"years": ["Senior"]})
+    ranks(found, cast.ada, one)
+    _in_year(cast.ada.id, "Junior")
+    address = f"/terms/{fall.id}/rounds/{found.id}/ballot/withdraw"
+    assert "Your ballot is withdrawn" in ada.post(address, follow_redirects=True).text
+    assert hands_in(ada, found).status_code == 404
+
+
+def _in_year(student: int, year: str) -> None:
+    with transaction() as session:
+        session.get_one(Student, student).year = year
+    caches.apply_changes(None)  # without waiting for the next look at changes
 
 
 def test_students_plan_for_a_round_after_their_last_window(

@@ -72,8 +72,12 @@ class Move:
         return f"{self.choice}-{self.alternative}"
 
 
-def hold(found: Round) -> None:
-    """Hold back the seats of every section that a ballot names, and of those that share them."""
+def hold(found: Round) -> bool:
+    """Hold back the seats of every section that a ballot names, and of those that share them.
+
+    Return whether the round is still there to be frozen. Whoever cancels it waits for the lock, so
+    the sections are let go after they were held, never before.
+    """
     ledger = backend().ledger
     with transaction() as session:
         lines = session.scalars(select(BallotRow.lines).where(BallotRow.round_id == found.id))
@@ -82,9 +86,13 @@ def hold(found: Round) -> None:
     shared = {pools[each] for each in named if each in pools}
     sections = sorted(named | {each for each, pool in pools.items() if pool in shared})
     recorded = checkpoint(found.term_id)
-    if sections:
-        change = ledger.hold_for_round(found.term_id, found.id, sections, recorded=recorded)
-        enqueue(found.term_id, change.wake)
+    with transaction() as session:
+        if locked(session, found.id).state != "closed":
+            return False
+        if sections:
+            change = ledger.hold_for_round(found.term_id, found.id, sections, recorded=recorded)
+            enqueue(found.term_id, change.wake)
+    return True
 
 
 def apply(number: int) -> None:

@@ -224,7 +224,8 @@ def release(number: int) -> None:
 
 def _freeze(found: Round) -> None:
     """Hold the seats back, then store the problem and its root; ballots can't change any more."""
-    hold(found)
+    if not hold(found):
+        return
     frozen = build(found)
     file = canonical(
         {

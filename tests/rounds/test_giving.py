@@ -252,6 +252,26 @@ def test_canceled_round_lets_its_sections_go(
     assert steps.due_jobs([fall.id]) == []
 
 
+def test_round_that_is_canceled_while_it_is_frozen_holds_nothing(
+    fall: Term, popular: tuple[Round, Section, Section], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The registrar is faster than the job, which has yet to hold the seats back."""
+    usual = Ledger.pools
+
+    def pools(self: Ledger, term: int) -> Any:
+        now = again(popular[0].id)
+        if now.state == "closed":
+            steps.cancel(now.id, now.version, an_admin(), "tests")
+            steps.work(fall.id)
+        return usual(self, term)
+
+    monkeypatch.setattr(Ledger, "pools", pools)
+    after = frozen(popular[0])
+    assert (after.state, after.held, after.root) == ("canceled", False, None)
+    assert not backend().redis.exists(f"{{t:{fall.id}}}:in_round")
+    assert steps.due_jobs([fall.id]) == []
+
+
 def test_students_with_a_ballot_are_told_of_a_canceled_round(
     fall: Term, popular: tuple[Round, Section, Section], crowd: list[Student]
 ) -> None:

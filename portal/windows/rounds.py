@@ -43,7 +43,8 @@ MECHANISMS = {
 class RoundRefused(Exception):  # noqa: N818  an expected state, not an error
     """A change to a round that is not possible.
 
-    Codes: name_taken, ended, state; window or round (one is open for the same students then).
+    Codes: name_taken, ended, order (it ends before it begins), state; window or round (one is open
+    for the same students then).
     """
 
     def __init__(self, code: str) -> None:
@@ -225,6 +226,8 @@ def _check_times(session: Session, found: Round) -> None:
     if is_over(session, found):
         raise RoundRefused("ended")
     begins, ends = milliseconds(found.begins_at), milliseconds(found.ends_at)
+    if ends <= begins:
+        raise RoundRefused("order")
     if in_the_way(session, found.term_id, begins, ends, found.cohort, but=found.id):
         raise RoundRefused("round")
     now = backend().ledger.now()

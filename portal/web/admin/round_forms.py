@@ -155,10 +155,12 @@ class EndForm(Form):
     ends = MomentField(_l("Ends"), render_kw={"required": True})
     reason = ReasonField()
 
-    def check(self, now: int) -> bool:
-        """Validate the form; `now` is the ledger's time."""
+    def check(self, now: int, begins: int) -> bool:
+        """Validate the form; `now` is PostgreSQL's time."""
         self.validate()
         check_times(self, now, names=("begins", "ends"))
+        if not self.errors and self.ends.data <= begins:
+            self.refuse(_("The end must be after the start."), "ends")
         return not self.errors
 
 

@@ -45,6 +45,7 @@ bp = Blueprint("rounds", __name__, url_prefix="/terms/<int:term_id>/rounds")
 REFUSED = {
     "name_taken": _l("Another round of this term has this name. Choose another name."),
     "ended": _l("The end is in the past."),
+    "order": _l("The end must be after the start."),
     "window": _l(
         "A window is open for some of the same students at that time. Choose other times or"
         " students, or move the window."
@@ -249,7 +250,8 @@ def move_end(term_id: int, round_id: int) -> ResponseReturnValue:
         meaning=[_("Students see the new end at once.")],
         seen={"version": request.form.get("version") or found.version},
     )
-    if request.method == "POST" and not form.check(rounds.database_now()):
+    begins = _ms(found, "begins_at")
+    if request.method == "POST" and not form.check(rounds.database_now(), begins):
         return render_template(page.template, page=page, form=form), 422
 
     def act(reason: str) -> ResponseReturnValue:

@@ -16,6 +16,7 @@ from portal.core.db import transaction
 from portal.ledger.errors import WindowRefused
 from portal.windows import rounds, service
 from portal.windows.models import Round
+from portal.windows.rounds import RoundRefused
 from portal.windows.service import Author, NewWindow
 from tests.cast import MINUTE, Cast, a_coming_window, a_student, an_account, an_open_window
 from tests.rounds.builders import a_draft, a_round, again, ended
@@ -159,6 +160,17 @@ def test_end_moves_while_ballots_are_taken(admin: FlaskClient, term: Term) -> No
     late = ended(found)
     answer = send(admin, at(late, "end"), ends=from_now(9), reason="Too late")
     assert answer.status_code == 409
+
+
+def test_end_does_not_move_before_the_begin(admin: FlaskClient, term: Term, cast: Cast) -> None:
+    now = backend().ledger.now()
+    found = a_round(term, begins=now + 48 * 60 * MINUTE, ends=now + 72 * 60 * MINUTE)
+    answer = send(admin, at(found, "end"), ends=from_now(1), reason="Shorter")
+    assert answer.status_code == 422
+    assert "The end must be after the start" in answer.text
+    with pytest.raises(RoundRefused, match="order"):
+        rounds.move_end(found.id, found.version, now + MINUTE, cast.max.id, "tests")
+    assert again(found.id).ends_at == found.ends_at
 
 
 def test_canceled_round_stays_canceled(admin: FlaskClient, term: Term) -> None:

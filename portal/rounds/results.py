@@ -74,7 +74,9 @@ def _outcome(  # noqa: PLR0913, PLR0917  what is known of an alternative
     name = context.names(part.section for part in alternative)
     code, turn, other = why
     if code == Why.RULE:
-        texts = _rules_in_words(catalog, rules)
+        together = _("These sections meet at the same time, so nobody can take both.")
+        usual = together if len(alternative) > 1 else _("Ask the registrar’s office why.")
+        texts = _rules_in_words(catalog, rules, usual)
     else:
         texts = [_in_words(found, Why(code), turn, other + 1)]
     match given:
@@ -89,14 +91,17 @@ def _outcome(  # noqa: PLR0913, PLR0917  what is known of an alternative
     return AlternativeOutcome(name, code == Why.SEATED, tuple(texts))
 
 
-def _rules_in_words(catalog: TermCatalog, rules: dict[str, list[Any]]) -> list[str]:
+def _rules_in_words(
+    catalog: TermCatalog, rules: dict[str, list[Any]], usual: str = ""
+) -> list[str]:
+    """Return the reasons in words; `usual` if there are none."""
     found = []
     for section, packed in rules.items():
         reasons = [Reason(code, facts) for code, facts in packed]
         context = RefusalContext(catalog, catalog.section(int(section)), backend().settings.zone)
         found += explain(reasons, context)
     texts = [each.text for each in distinct(found)]
-    return texts or [_("These sections meet at the same time, so nobody can take both.")]
+    return texts or [usual or _("Ask the registrar’s office why.")]
 
 
 SAID = {

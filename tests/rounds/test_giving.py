@@ -352,6 +352,20 @@ def test_seat_that_can_not_be_given_any_more_is_explained(fall: Term, cast: Cast
     assert entry.after["refused"] == 1
 
 
+def test_seat_that_is_refused_without_reasons_speaks_of_no_clash(fall: Term, cast: Cast) -> None:
+    one, found = a_section(a_course(), fall, capacity=1), a_round(fall)
+    ranks(found, cast.ada, one)
+    published(found)
+    with transaction() as session:
+        mine = update(giving.BallotRow).where(giving.BallotRow.round_id == found.id)
+        session.execute(mine.values(given={"0-0": ["refused", {}]}))
+    (outcome,) = results.outcomes(again(found.id), cast.ada.id)
+    assert outcome.alternatives[0].texts == (
+        "The round gave it to you, but the seat could not be taken any more:",
+        "Ask the registrar’s office why.",
+    )
+
+
 def _told() -> int:
     with transaction() as session:
         return (

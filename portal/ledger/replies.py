@@ -160,8 +160,8 @@ def seats(stored: Mapping[Any, Any]) -> dict[int, SeatCounts]:
 
 
 def _seats(section: int, row: list[Any]) -> SeatCounts:
-    unasked = row[UNASKED] if len(row) > UNASKED else 0
-    return SeatCounts(section, *row[:UNASKED], *row[UNASKED + 1 :], unasked=unasked)
+    more = {"unasked": row[UNASKED]} if len(row) > UNASKED else {}
+    return SeatCounts(section, *row[:UNASKED], *row[UNASKED + 1 :], **more)
 
 
 def drops(stored: Mapping[Any, Any]) -> dict[str, int]:

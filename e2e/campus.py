@@ -60,6 +60,8 @@ class Campus:
     window: int  # of the open term
     coming: int  # window of the term before it opens
     past: int  # of the term that has ended, closed out
+    paused: int  # of the busy term, with a paused waiting room
+    unlimited: int  # of the busy term, with its waiting room switched off
     student: int  # Ada
     number: str  # hers
     hold: int  # of hers, to come
@@ -92,7 +94,7 @@ def campus(cast: Cast) -> Campus:
     window = builders.an_open_window(terms["open"], minutes=600)
     opening = builders.a_coming_window(terms["before"], minutes=600)
     room.enter(terms["before"].id, opening.id, cast.ada.id)
-    _crowd(terms["busy"], cast.ada)
+    paused, unlimited = _crowd(terms["busy"], cast.ada)
     ended = _end(terms["ended"], cast.ada, past)
     for name in ("full", "queued", "waited"):
         claim(cast.ben, offer[name])
@@ -123,6 +125,8 @@ def campus(cast: Cast) -> Campus:
         **_visits(terms["open"], terms["before"]),
         entry=_entry(),
         past=ended,
+        paused=paused,
+        unlimited=unlimited,
         **_record(cast.ada, offer["full"]),
         full_crn=offer["full"].crn,
         receipt=receipts.code(terms["open"].id, mine.seq or 0),
@@ -205,12 +209,18 @@ def _offer(term: Term, cast: Cast) -> dict[str, Section]:
     }
 
 
-def _crowd(term: Term, student: Student) -> None:
-    """A window whose room lets nobody in, with a line in which the student is the last."""
+def _crowd(term: Term, student: Student) -> tuple[int, int]:
+    """A window whose room lets nobody in, with a line in which the student is the last.
+
+    And a later one, whose room is switched off. Gives both.
+    """
     window = builders.an_open_window(term, minutes=600)
     room.set_limits(term.id, window.id, 6000, 0, off=False)
     for each in (*range(900_000, 900_020), student.id):
         room.enter(term.id, window.id, each)
+    later = builders.a_coming_window(term, minutes=700)
+    room.set_limits(term.id, later.id, 6000, 100, off=True)
+    return window.id, later.id
 
 
 def _course(number: int) -> Course:

@@ -13,8 +13,9 @@ LOST = """() => {
     const named = (it) => `${it.tagName} ${it.id || it.className} “${words(it)}”`;
     // What is in a field can be scrolled there; the week beside the list repeats what its rows say.
     // What ends in an ellipsis in compact rows is in the section's details, and in larger rows.
+    // A long name in the top bar is whole on the account's page, to which it leads.
     const compact = "[data-rows=compact] .section-row *";
-    const apart = `.visually-hidden, svg, thead, input, .mini-week, ${compact}`;
+    const apart = `.visually-hidden, svg, thead, input, .mini-week, .topbar-account *, ${compact}`;
     const shown = (it) => it.checkVisibility() && !it.closest(apart);
     const hides = (overflow) => ["hidden", "clip"].includes(overflow);
     const cuts = (it) => {

@@ -40,7 +40,7 @@ def test_an_adviser_clears_a_student(
     told = student.page.locator("#attention")
     expect(told).to_contain_text(f"Talk to your adviser, {name.title()} ({name}@u.example)")
     student.go(f"/terms/{term.id}/sections/{section.id}/pick")
-    expect(student.page.locator("main")).to_contain_text("You are not cleared to register")
+    expect(student.page.locator("main")).to_contain_text("You can’t register yet")
     student.go(f"/terms/{term.id}")
 
     page = meet(name, viewport=NARROW, java_script_enabled=scripts).page
@@ -56,11 +56,11 @@ def test_an_adviser_clears_a_student(
     expect(page.get_by_text(re.compile(f"cleared by {name.title()}"))).to_be_visible()
     expect(told).to_be_hidden()
     student.go("/inbox")
-    expect(student.page.locator("main")).to_contain_text("You are cleared to register")
+    expect(student.page.locator("main")).to_contain_text("You can register now")
 
     student.listen(f"/terms/{term.id}/mine")
     page.get_by_role("link", name=re.compile("Take back")).click()
     page.get_by_label("Reason").fill("The plan has changed.")
     page.get_by_role("button", name="Take back clearance").click()
     expect(page.get_by_text("waits for the adviser")).to_be_visible()
-    expect(told).to_contain_text("You are not cleared to register")
+    expect(told).to_contain_text("You can’t register yet")

@@ -1,4 +1,4 @@
-"""A registrar sets bands, and a position moves back on the open page of a student who waits."""
+"""A registrar sets waitlist groups, and a position moves back on an open page of a student."""
 
 from playwright.sync_api import expect
 
@@ -19,16 +19,16 @@ def test_a_senior_joins_before_a_student_who_watches(
     boss = meet("max")
     boss.go(f"/admin/terms/{term.id}/rules")
     boss.page.get_by_role("link", name="Change the order of waitlists").click()
-    boss.page.get_by_label("Bands").fill("year: Senior")
+    boss.page.get_by_label("Waitlist groups").fill("year: Senior")
     boss.page.get_by_role("button", name="Review").click()
     boss.page.get_by_label("Reason").fill("Seniors have no other chance.")
-    boss.page.get_by_role("button", name="Save bands").click()
+    boss.page.get_by_role("button", name="Save groups").click()
     expect(boss.page.get_by_text("saved")).to_be_visible()
 
     ada, eve = meet("ada").enter(term), meet(senior).enter(term)
     for student, band in ((ada, 2), (eve, 1)):
         student.go(f"/terms/{term.id}/sections/{last_seat.id}/pick")
-        expect(student.page.get_by_text(f"You are in band {band} of 2.")).to_be_visible()
+        expect(student.page.get_by_text(f"You are in group {band} of 2.")).to_be_visible()
         expect(student.page.get_by_text("You would be number 1")).to_be_visible()
         student.page.get_by_role("button", name="Join waitlist").press("Enter")
         expect(student.page.get_by_text("You are on the waitlist").first).to_be_visible()
@@ -36,3 +36,6 @@ def test_a_senior_joins_before_a_student_who_watches(
             ada.go(f"/terms/{term.id}/mine")
             expect(ada.page.locator(f"#place-{last_seat.id}")).to_have_text("Position 1 of 1")
     expect(ada.page.locator(f"#place-{last_seat.id}")).to_have_text("Position 2 of 2")
+    # The page has said why it can happen.
+    moved = "Your position moves back when someone in an earlier group joins."
+    expect(ada.page.locator("#mine").get_by_text(moved)).to_be_visible()

@@ -71,7 +71,7 @@ def test_the_registrar_views_as_a_student_and_can_change_nothing(
     boss.dialog.get_by_label("Reason").fill(WHY)
     boss.dialog.get_by_role("button", name="View").click()
     banner = boss.page.locator(".viewing")
-    expect(banner).to_contain_text("You see the pages of Ada.")
+    expect(banner).to_contain_text("You are viewing as Ada.")
     boss.go(f"/terms/{term.id}")
     boss.ask(section)
     boss.dialog.locator("button[type=submit]").click()

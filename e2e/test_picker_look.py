@@ -119,13 +119,20 @@ def test_compact_rows_are_equally_high_whatever_they_say(
 ) -> None:
     long = builders.a_course(f"LNG-{term.id}", title="The Long History of a Very Long Name " * 3)
     builders.a_section(long, term)
+    asks = builders.a_section(builders.a_course(f"ASK-{term.id}"), term, consent=True)
     builders.an_open_window(term, minutes=300)
     ada, ben = (meet(name, viewport=screen).enter(term) for name in ("ada", "ben"))
+    expect(ada.cell(asks)).to_contain_text("Ask the instructor")
     [height] = heights(ada.page)
     ben.pick(last_seat)
     expect(ada.cell(last_seat)).to_contain_text("Join waitlist")
     ada.pick(last_seat)
     assert heights(ada.page) == heights(ben.page) == {height}
+    builders.set_deadlines(term, add_deadline=-2)
+    expect(ada.page.locator("#deadlines")).to_contain_text("Last day to add")
+    cleo = meet("cleo", viewport=screen).enter(term)
+    expect(cleo.cell(last_seat)).to_contain_text("Too late to add")
+    assert heights(cleo.page) == {height}
 
 
 def test_the_counts_of_a_compact_row_stay_in_their_row_in_each_language(

@@ -10,7 +10,7 @@ from e2e import sizes
 from e2e.campus import Campus
 from e2e.contrast import DESKTOP, PHONE
 from e2e.person import Meet
-from portal.catalog.models import Section, Term
+from portal.catalog.models import Instructor, Section, Term
 from portal.core.db import transaction
 from portal.people.models import Account
 from tests import cast as builders
@@ -28,15 +28,20 @@ MIDDLES = """all => all.map((it) => {
 
 
 @pytest.mark.parametrize("name", NAMES, ids=("right to left", "long", "one word"))
-def test_any_name_fits_the_pages_of_staff(
+def test_any_name_fits_the_pages_of_staff_and_students(
     meet: Meet, term: Term, section: Section, name: str
 ) -> None:
     builders.an_open_window(term)
-    student = builders.a_student(f"named{NAMES.index(name)}")
+    number = NAMES.index(name)
+    username = f"named{number}"
+    student = builders.a_student(username)
+    teacher = builders.added(Instructor(name=name))
+    taught = builders.a_section(builders.a_course(f"NAM-{term.id}"), term, instructor=teacher)
     with transaction() as session:
         whose = update(Account).where(Account.id == student.account_id)
         session.execute(whose.values(name=name))
     claim(student, section)
+    claim(student, taught)
     boss = meet("max")
     for address in (
         f"/admin/students/{student.id}",
@@ -48,6 +53,17 @@ def test_any_name_fits_the_pages_of_staff(
         boss.go(address)
         expect(boss.page.locator("main")).to_contain_text(name)
         assert not sizes.lacks(boss.page), address
+    person = meet(username)
+    for address in (
+        f"/terms/{term.id}",
+        f"/terms/{term.id}/sections/{taught.id}",
+        f"/terms/{term.id}/sections/{taught.id}/drop",
+        f"/terms/{term.id}/schedule",
+        "/account",
+    ):
+        person.go(address)
+        expect(person.page.locator("main")).to_contain_text(name)
+        assert not sizes.lacks(person.page), address
 
 
 def test_the_seats_of_a_term_add_up(meet: Meet, campus: Campus) -> None:

@@ -168,6 +168,8 @@ STOPS = (
     Stop("max", "/admin", "section:has(#term-{open}) li a:has-text('Extend')"),
     Stop("max", "/admin/operations/opening"),
     Stop("max", "/admin/terms/{open}/windows/{window}/room"),
+    Stop("max", "/admin/terms/{busy}/windows/{paused}/room"),
+    Stop("max", "/admin/terms/{busy}/windows/{unlimited}/room"),
     Stop("max", "/admin/terms/{open}/windows/{window}/room/pause"),
     Stop("max", "/admin/terms/{open}/windows/{window}/room/admit"),
     Stop(

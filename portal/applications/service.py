@@ -54,7 +54,7 @@ log = logging.getLogger(__name__)
 UNDECIDED_WHERE = Application.state.in_(UNDECIDED)
 REFUSED = {
     "no_term": _l("This term is no longer offered."),
-    "too_late": _l("The last day for this kind of application has passed."),
+    "too_late": _l("The last day to apply has passed. Ask the registrar’s office."),
     "many": _l("You have 20 applications that are not decided. Withdraw one first."),
     "often": _l("You have begun 40 applications in this term. Ask the registrar’s office."),
     "not_complete": _l("Part of the form is incomplete."),

@@ -132,7 +132,7 @@ AUDIT_ACTIONS = {
     "term.publish": _l("Term published"),
     "term.reopen": _l("Term brought back from the archive"),
     "term.rules": _l("Rules of a term changed"),
-    "term.bands": _l("Bands of waitlists changed"),
+    "term.bands": _l("Waitlist groups changed"),
     "term.unpublish": _l("Term made a draft again"),
     "token.make": _l("Access token created"),
     "token.revoke": _l("Access token revoked"),

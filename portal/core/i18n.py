@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
+from unicodedata import bidirectional
 
 from babel import Locale
 from babel.numbers import format_decimal, format_percent
@@ -79,11 +80,21 @@ def in_language(code: str) -> Iterator[None]:
         yield
 
 
+def isolated(name: str) -> str:
+    """Return a name to put into a sentence: one written right to left keeps its own direction.
+
+    Where markup is possible, `<bdi>` does the same.
+    """
+    foreign = any(bidirectional(sign) in {"R", "AL"} for sign in name)
+    return f"\u2068{name}\u2069" if foreign else name
+
+
 def translate_templates(env: Environment) -> None:
     """Give templates `_`, `gettext`, `ngettext`, the trans tag, and number filters."""
     env.add_extension("jinja2.ext.i18n")
     env.newstyle_gettext = True  # type: ignore[attr-defined]
     env.globals.update(_=_shown, gettext=_shown, ngettext=_shown_plural)
+    env.filters["isolated"] = isolated
     env.filters["numberformat"] = lambda number: _number(number, current_locale())
     env.filters["translated"] = translated
     env.filters["percentformat"] = lambda number: format_percent(number, locale=current_locale())

@@ -233,7 +233,7 @@ def _hold(notification: Notification) -> NotificationText:
     if data["gone"]:
         title = _("The hold on your record was lifted: %(kind)s", kind=data["hold"])
         if "adviser" in data:
-            title = _("You are cleared to register")
+            title = _("You can register now")
         reason = hold_reason(data)
         lifted = _("You can add classes again. Reason of the hold: %(reason)s.", reason=reason)
         return NotificationText(title, (lifted,), step, "go")
@@ -250,7 +250,7 @@ def _hold(notification: Notification) -> NotificationText:
     )
     title = _("There is a hold on your record: %(kind)s", kind=data["hold"])
     if "adviser" in data:
-        title = _("You are not cleared to register")
+        title = _("You can’t register yet")
     return NotificationText(title, tuple(text), step, "stop")
 
 

@@ -92,7 +92,7 @@ def errors(kind: str, wording: Wording) -> dict[str, str]:
     if "subject" not in found and BLOCKS & set(MARK.findall(wording.subject)):
         found["subject"] = _("The subject is one line: {text}, {link} and {settings} don’t fit.")
     if "body" not in found and NEEDED not in MARK.findall(wording.body):
-        found["body"] = _("Use {text}: without it the mail would not say what happened.")
+        found["body"] = _("Include {text}: it says what happened.")
     return found
 
 

@@ -132,7 +132,7 @@ def receipt_text(receipt: Receipt) -> ReceiptText:
     if reserve and event.name in {"enrolled", "promoted"}:
         text = f"{text} {reserved_seat_text(reserve, context)}"
     if band := event.payload.get("band"):
-        text = f"{text} {_('You joined in band %(band)s.', band=band)}"
+        text = f"{text} {_('You joined in group %(band)s.', band=band)}"
     if receipt.permitted:
         text = f"{text} {permission_text(receipt.permitted)}"
     return ReceiptText(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from portal.catalog import cohort_names, requisites
 from portal.catalog.time_conflicts import clash_in_words
-from portal.core.i18n import _, _l, _n
+from portal.core.i18n import _, _l, _n, isolated
 from portal.ledger.types import Reason
 from portal.registration import next_steps
 from portal.registration.credits import amount, credits_in_words
@@ -322,11 +322,8 @@ def _already_waiting(facts: Facts, context: RefusalContext) -> Answer:
 def _prerequisite(facts: Facts, context: RefusalContext) -> Answer:
     courses = requisites.describe(facts["missing"])
     if low := facts.get("grades"):
-        text = _(
-            "Requires %(courses)s. Your record has %(grades)s.",
-            courses=courses,
-            grades=requisites.all_of([_grade_in_words(code, low[code]) for code in low]),
-        )
+        own = [_own_grade(code, low[code]) for code in low]
+        text = " ".join((_("Requires %(courses)s.", courses=courses), *own))
     else:
         text = _("Requires %(courses)s, which is not on your record.", courses=courses)
     codes = requisites.codes(facts["missing"])
@@ -336,11 +333,11 @@ def _prerequisite(facts: Facts, context: RefusalContext) -> Answer:
     return text, next_steps.other_sections(context, "prerequisites")
 
 
-def _grade_in_words(code: str, grade: str) -> str:
+def _own_grade(code: str, grade: str) -> str:
     course = requisites.shown(code)
     if grade:
-        return _("%(course)s with %(grade)s", course=course, grade=grade)
-    return _("%(course)s without a grade", course=course)
+        return _("Your grade in %(course)s is %(grade)s.", course=course, grade=grade)
+    return _("Your record shows no grade for %(course)s.", course=course)
 
 
 @reason(
@@ -510,15 +507,14 @@ def hold_text(facts: Facts) -> str:
     """Return a sentence with the hold, its reason, and who lifts it."""
     if facts.get("adviser"):
         return _(
-            "You are not cleared to register: %(reason)s. Talk to your adviser, %(adviser)s, who"
-            " can clear you.",
+            "You can’t register yet: %(reason)s. Talk to your adviser, %(adviser)s. Your adviser"
+            " can remove this hold.",
             reason=hold_reason(facts),
-            adviser=facts["adviser"],
+            adviser=isolated(facts["adviser"]),
         )
     if "adviser" in facts:
         return _(
-            "You are not cleared to register: %(reason)s. You have no adviser yet. Contact"
-            " %(office)s.",
+            "You can’t register yet: %(reason)s. You have no adviser yet. Contact %(office)s.",
             reason=hold_reason(facts),
             office=facts.get("office") or _("the registrar"),
         )

@@ -92,7 +92,7 @@ FIELDS = {
     "ready": _l("Waits for"),
     "skip_reasons": _l("Reasons that count as skips"),
     "skip_limit": _l("Skips until removal"),
-    "bands": _l("Bands"),
+    "bands": _l("Waitlist groups"),
     "per_minute": _l("Admissions per minute"),
     "priorities": _l("Priorities"),
     "private": _l("Privacy"),

@@ -48,7 +48,7 @@ def fairness_rows(made: WindowReport) -> Iterator[Row]:
             yield table.title, fairness.group_name(table.kind, row["name"]), *_outcome(table, row)
     if bands := fairness.promotions_by_band(made.fairness):
         yield ()
-        yield _("Band"), _("Promoted"), _("Promoted if first come, first served")
+        yield _("Group"), _("Promoted"), _("Promoted if first come, first served")
         hidden = fairness.hidden_bands(bands)
         for row in bands:
             counts = row["promoted"], row["first_come"]

@@ -108,8 +108,8 @@ def rule(bands: Sequence[Band]) -> str:
         for number, members in enumerate([*map(in_words, bands), _("everyone else")], 1)
     )
     return _(
-        "Seats go to the waitlist in this order: %(bands)s. Within a band: first come, first"
-        " served.",
+        "When a seat opens, it goes to the first group with someone waiting: %(bands)s. Within a"
+        " group: first come, first served.",
         bands=listed,
     )
 
@@ -118,10 +118,10 @@ def own(band: int, bands: Sequence[Band]) -> str:
     """Return which band a student is in, and that others may come before them."""
     of = len(bands) + 1
     if band <= 1:
-        return _("You are in band %(band)s of %(of)s.", band=band, of=of)
+        return _("You are in group %(band)s of %(of)s.", band=band, of=of)
     return _(
-        "You are in band %(band)s of %(of)s. Your position moves back when someone of an"
-        " earlier band joins.",
+        "You are in group %(band)s of %(of)s. Your position moves back when someone in an"
+        " earlier group joins.",
         band=band,
         of=of,
     )
@@ -146,7 +146,7 @@ def parse(session: Session, text: str) -> list[Band]:
     """Return the bands of a text, a line each. Raise `Unclear`."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) > MOST:
-        raise Unclear(_("Write at most %(most)s bands.", most=MOST))
+        raise Unclear(_("Write at most %(most)s groups.", most=MOST))
     choices = cohorts.choices(session) if lines else {}
     found: list[Band] = []
     for line in lines:
@@ -160,7 +160,7 @@ def parse(session: Session, text: str) -> list[Band]:
             )
         band = _parse(line, choices)
         if band in found:
-            raise Unclear(_("This band comes twice: %(line)s", line=line))
+            raise Unclear(_("This group is listed twice: %(line)s", line=line))
         found.append(band)
     return found
 
@@ -213,7 +213,7 @@ def _names(written: str, offered: Mapping[str, str]) -> list[str]:
         if each.casefold() not in known:
             raise Unclear(
                 _(
-                    "No student has “%(name)s”. Known are: %(names)s.",
+                    "No student has “%(name)s”. Choose from: %(names)s.",
                     name=each,
                     names=cohort_names.join_names(list(offered), 20),
                 )

@@ -70,4 +70,4 @@ def test_no_withdrawal_begins_after_its_last_day(
     set_deadlines(term, withdraw_deadline=-2)
     answer = ada.post(f"/terms/{term.id}/applications/new/withdrawal", data={"section": held.id})
     assert answer.status_code == 422
-    assert "The last day for this kind of application has passed." in unescape(answer.text)
+    assert "The last day to apply has passed." in unescape(answer.text)

@@ -61,7 +61,7 @@ def test_the_last_day_is_the_end_of_it(ada: FlaskClient, cast: Cast) -> None:
     assert "Too late" in ada.get(here(section)).text
     answer = ada.post(here(section, "/new/late_add"), data={"section": section.crn})
     assert answer.status_code == 422
-    assert "The last day for this kind of application has passed." in unescape(answer.text)
+    assert "The last day to apply has passed." in unescape(answer.text)
     with pytest.raises(service.ApplicationRefused, match="too_late"):
         service.start(KINDS["late_add"], cast.ada.account_id, section.term_id, section.id)
     assert number() == 0

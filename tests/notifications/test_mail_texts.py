@@ -85,7 +85,7 @@ def test_each_language_has_its_own_text(admin: FlaskClient, story: Story, cast: 
     [
         ("subject", "{titel}", "There is no {titel}. Use only {name}, {title}, {text},"),
         ("body", "{text} {name.__class__}", "There is no {name.__class__}."),
-        ("body", "Dear {name}", "Use {text}: without it the mail would not say what happened."),
+        ("body", "Dear {name}", "Include {text}: it says what happened."),
         ("subject", "{text}", "The subject is one line"),
         ("subject", "", "Enter a subject."),
         ("body", "x" * 5001 + "{text}", "Enter at most 5000 characters."),

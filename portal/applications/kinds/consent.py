@@ -12,7 +12,7 @@ KIND = Kind(
     steps=(
         Step(
             "reason",
-            _l("Your reasons"),
+            _l("Your reason"),
             {
                 "why": NoteField(
                     _l("Why do you want to take this class?"),

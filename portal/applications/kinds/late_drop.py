@@ -16,7 +16,7 @@ KIND = Kind(
     steps=(
         Step(
             "reason",
-            _l("Your reasons"),
+            _l("Your reason"),
             {
                 "why": NoteField(
                     _l("Why could you not drop it in time?"),

@@ -31,7 +31,7 @@ KIND = Kind(
         ),
         Step(
             "reason",
-            _l("Your reasons"),
+            _l("Your reason"),
             {
                 "why": NoteField(
                     _l("Why are you ready for this class?"),

@@ -15,7 +15,7 @@ KIND = Kind(
     steps=(
         Step(
             "reason",
-            _l("Your reasons"),
+            _l("Your reason"),
             {
                 "why": NoteField(
                     _l("Why do you have to leave the class?"),

@@ -53,7 +53,7 @@ FIELD_NAMES = {
     "level": _l("level"),
     "majors": _l("majors"),
     "minors": _l("minors"),
-    "bands": _l("bands of waitlists"),
+    "bands": _l("waitlist groups"),
     "name": _l("name"),
     "offered": _l("offered"),
     "skip_reasons": _l("reasons that count as skips"),

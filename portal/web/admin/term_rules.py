@@ -173,13 +173,13 @@ class BandsForm(Form):
     """The bands of a term's waitlists, a line each."""
 
     bands = NoteField(
-        _l("Bands"),
+        _l("Waitlist groups"),
         description=_l(
-            "One a line, the first band first, such as “year: Senior”, “level: Graduate”, “major:"
-            " CSC, MAT”, “major of the course” or “credits: 90”. Put a semicolon between conditions"
-            " that must all hold. Minors don’t count as majors. Credits count all completed courses"
-            " on the record, whatever the grade. Everyone else comes last. Blank: first come, first"
-            " served."
+            "Write one group a line, the first group first, such as “year: Senior”, “level:"
+            " Graduate”, “major: CSC, MAT”, “major of the course” or “credits: 90”. Put a"
+            " semicolon between conditions that must all hold. Minors don’t count as majors."
+            " Credits count all completed courses on the record, whatever the grade. Everyone"
+            " else comes last. Blank: first come, first served."
         ),
         longest=2 * bands.LONGEST,
         render_kw={"rows": 6, "spellcheck": "false"},
@@ -218,14 +218,16 @@ def edit_bands(term_id: int) -> ResponseReturnValue:
             bands.change(term_id, (before, wanted), visitor().id, why, waiting=effects.waiting)
         except bands.PeopleWait as waits:
             raise NotPossible(_people_wait(waits.positions)) from None
-        return done(_("Bands of %(term)s saved.", term=term.name), url_for("admin.terms.index"))
+        return done(
+            _("Waitlist groups of %(term)s saved.", term=term.name), url_for("admin.terms.index")
+        )
 
     with transaction() as session:
         positions = effects.waiting(session, term_id)
     page = Confirmation(
-        title=_("Save these bands?"),
-        button=_("Save bands"),
-        back=(url_for("admin.term_rules.edit_bands", term_id=term_id), _("Bands")),
+        title=_("Save these groups?"),
+        button=_("Save groups"),
+        back=(url_for("admin.term_rules.edit_bands", term_id=term_id), _("Waitlist groups")),
         facts=[
             (_("Term"), term.name),
             (_("Now"), bands.rule(before) or str(FIRST_COME)),
@@ -233,8 +235,9 @@ def edit_bands(term_id: int) -> ResponseReturnValue:
         ],
         meaning=[
             _(
-                "Students read this before they join a waitlist, with their own band. A band is"
-                " fixed when a student joins. While students wait, the bands can’t change."
+                "Students read this before they join a waitlist, with their own group. A"
+                " student’s group is fixed on joining. While students wait, the groups can’t"
+                " change."
             )
         ],
         seen={"bands": form.text, "seen": seen},
@@ -245,10 +248,10 @@ def edit_bands(term_id: int) -> ResponseReturnValue:
 
 def _people_wait(positions: int) -> str:
     return _n(
-        "A student waits in this term, who joined under the present order. The bands can change"
+        "A student waits in this term, who joined under the present order. The groups can change"
         " once no one waits.",
-        "Students have %(count)s waitlist positions in this term, joined under the present order."
-        " The bands can change once no one waits.",
+        "Students have %(count)s waitlist positions in this term, joined under the present"
+        " order. The groups can change once no one waits.",
         positions,
         count=formatting.number(positions),
     )

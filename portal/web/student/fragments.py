@@ -14,7 +14,7 @@ from portal.catalog import requisites
 from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import SectionView
 from portal.catalog.time_conflicts import first_overlap, pair_in_words
-from portal.core.i18n import _, current_locale
+from portal.core.i18n import _, current_locale, isolated
 from portal.core.moments import milliseconds
 from portal.ledger.types import Reason, SeatCounts
 from portal.people.student_profile import HoldView
@@ -290,7 +290,7 @@ def _hold(hold: HoldView) -> str:
     if hold.is_active:
         return reasons.hold_text(hold.facts)
     facts = {"when": _when(hold.since), "reason": reasons.hold_reason(hold.facts)}
-    office = hold.adviser or hold.office or _("the registrar")
+    office = isolated(hold.adviser or hold.office or _("the registrar"))
     return _(
         "A hold on your record starts %(when)s: %(reason)s. Contact %(office)s.",
         office=office,

@@ -37,7 +37,7 @@ def waitlist_odds(student_term: StudentTerm) -> dict[int, Odds]:
         text = _likelihood(likely)
         if position.band > 1 and likely.band != Band.EARLY:
             text = " ".join(
-                (text, _("Your chance gets smaller if students of an earlier band join."))
+                (text, _("Your chance gets smaller if students in an earlier group join."))
             )
         found[position.section] = Odds(text, basis, likely.band)
     return found

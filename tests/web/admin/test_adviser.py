@@ -107,12 +107,10 @@ def test_clearance_lets_the_student_register(
     app: Flask, adviser: FlaskClient, cast: Cast, section: Section
 ) -> None:
     number = hold(cast, cast.ada)
-    assert "You are not cleared to register: A talk is due. Talk to your adviser, Vic" in pick(
-        app, section
-    )
+    assert "You can’t register yet: A talk is due. Talk to your adviser, Vic" in pick(app, section)
     assert "Give clearance" in words(adviser.get(f"/admin/students/{cast.ada.id}").text)
     assert act(adviser, cast.ada, number).status_code == 303
-    assert "You are not cleared" not in pick(app, section)
+    assert "You can’t register yet" not in pick(app, section)
     assert "CSC 1100-01" in words(adviser.get(f"/admin/students/{cast.ada.id}").text)
 
 
@@ -123,7 +121,7 @@ def test_taken_back_clearance_refuses_again(
     act(adviser, cast.ada, number)
     assert "cleared by Vic" in words(adviser.get(f"/admin/students/{cast.ada.id}").text)
     assert act(adviser, cast.ada, number, "take-back").status_code == 303
-    assert "You are not cleared to register" in pick(app, section)
+    assert "You can’t register yet" in pick(app, section)
 
 
 def test_student_is_told_each_time(
@@ -133,12 +131,12 @@ def test_student_is_told_each_time(
     act(adviser, cast.ada, number)
     act(adviser, cast.ada, number, "take-back")
     inbox = words(browser_of(app, "ada").get("/inbox").text)
-    assert "You are not cleared to register" in inbox
-    assert "You are cleared to register" in inbox
+    assert "You can’t register yet" in inbox
+    assert "You can register now" in inbox
     assert "vic@u.example" in inbox
     student_profile._profiles.clear()  # noqa: SLF001
     shown = words(browser_of(app, "ada").get(f"/terms/{section.term_id}").text)
-    assert "Talk to your adviser, Vic (vic@u.example), who can clear you." in shown
+    assert "Talk to your adviser, Vic (vic@u.example). Your adviser" in shown
 
 
 def test_each_change_is_in_the_audit_trail(adviser: FlaskClient, cast: Cast, vic: Account) -> None:

@@ -72,7 +72,7 @@ def test_the_picker_offers_to_ask_instead_of_adding(
     ask = f"/terms/{section.term_id}/applications/new/consent?section={section.id}"
     row = unescape(cell(ada.get(f"/terms/{section.term_id}").text, section))
     assert ask in row
-    assert "Consent needed" in row
+    assert "Instructor must agree" in row
     assert "/pick" not in row
     page = unescape(ada.get(pages.address(section, "").rstrip("/")).text)
     assert ask in page
@@ -80,7 +80,7 @@ def test_the_picker_offers_to_ask_instead_of_adding(
     give(iris, section, cast.ada)
     row = cell(ada.get(f"/terms/{section.term_id}").text, section)
     assert "/pick" in row
-    assert "Consent needed" not in row
+    assert "Instructor must agree" not in row
 
 
 def test_a_claim_without_consent_is_refused_with_the_way_to_ask(

@@ -164,7 +164,7 @@ def test_odds_of_a_later_band_say_that_an_earlier_one_may_join(ada: FlaskClient,
     term_catalog.forget()
     section = builders.a_section(builders.a_course(), term, capacity=0)
     press(ada, section, "pick", wait="1")
-    warning = "Your chance gets smaller if students of an earlier band join."
+    warning = "Your chance gets smaller if students in an earlier group join."
     assert warning not in words(ada.get(f"/terms/{term.id}/mine").text), "too early for odds"
     seats_have_come_free(term, section.id, 12)
     assert warning in words(ada.get(f"/terms/{term.id}/mine").text)

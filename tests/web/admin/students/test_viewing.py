@@ -22,7 +22,7 @@ from tests.web.pages import held, press, seat, words
 from tests.web.visitors import browser_of
 
 REASON = {"reason": "She has called about her plan."}
-BANNER = "You see the pages of Ada."
+BANNER = "You are viewing as Ada."
 # Counted by requests alone, whoever sends them.
 COUNTED = ("limit:", "drafts:", "heartbeat", "metrics")
 

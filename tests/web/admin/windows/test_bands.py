@@ -74,8 +74,8 @@ def test_bands_are_stored_with_a_reason_and_published(
     page = words(ada.get(pages.address(section, "").rstrip("/")).text)
     assert "1. students of class year Senior; 2. students of class year Freshman who" in page
     assert "Freshman who have 90 completed credits or more; 3. everyone else." in page
-    assert "3. everyone else. Within a band: first come, first served." in page
-    assert "You are in band 3 of 3." in page
+    assert "3. everyone else. Within a group: first come, first served." in page
+    assert "You are in group 3 of 3." in page
     assert "first served" in words(admin.get(f"/admin/terms/{term.id}/rules").text)
 
 
@@ -87,13 +87,13 @@ def test_bands_are_stored_with_a_reason_and_published(
         ("year:  ,", "A name is missing"),
         ("credits: many", "enter a whole number"),
         ("credits: 0", "enter a whole number"),
-        ("year: Senior\nyear: senior", "This band comes twice"),
+        ("year: Senior\nyear: senior", "This group is listed twice"),
         ("year: Senior; year: Freshman", "A condition comes twice"),
         ("credits: 90; credits: 60", "A condition comes twice"),
         ("major of the course; Major of the course", "A condition comes twice"),
         (" ; ", "This line has no condition"),
         (f"year: Senior; major: {'CSC, ' * 120}", "Write at most 500 characters a line"),
-        ("\n".join(f"credits: {number}" for number in range(1, 10)), "at most 8 bands"),
+        ("\n".join(f"credits: {number}" for number in range(1, 10)), "at most 8 groups"),
     ],
 )
 def test_bands_that_make_no_sense_are_refused(
@@ -113,7 +113,7 @@ def test_bands_stay_while_students_wait(
         press(browser_of(app, name), section, "pick")
     answer = set_bands(admin, term, "year: Senior")
     assert answer.status_code == 409
-    assert "The bands can change once no one waits." in words(answer.text)
+    assert "The groups can change once no one waits." in words(answer.text)
     press(browser_of(app, "ben"), section, "leave")
     drain(term.id)
     assert set_bands(admin, term, "year: Senior").status_code == 303
@@ -186,19 +186,19 @@ def test_a_seat_goes_to_the_first_band_and_everyone_can_read_why(
     press(ben, section, "pick")
     form = words(dan.get(pages.address(section, "pick")).text)
     assert "You would be number 1 on the waitlist." in form
-    assert "You are in band 2 of 3." in form
-    assert "Your band does not change after you join." in form
+    assert "You are in group 2 of 3." in form
+    assert "Your group does not change after you join." in form
     press(dan, section, "pick")
     press(cleo, section, "pick")
     mine = words(ben.get(f"/terms/{term.id}/mine").text)
     assert "Position 3 of 3" in mine
-    assert "You are in band 3 of 3. Your position moves back" in mine
+    assert "You are in group 3 of 3. Your position moves back" in mine
     found = caller(app, "dan").get(f"/students/{cast.dan.id}/waitlist", semester_id=term.id).json
     (entry,) = found["data"]["waitlist"]
     assert (entry["band"], entry["waitlist_position"]) == (2, 2)
     drain(term.id)
     code = receipts.history(cast.dan.id, term.id).receipts[0].code
-    assert "You joined in band 2." in words(dan.get(f"/receipts/{code}").text)
+    assert "You joined in group 2." in words(dan.get(f"/receipts/{code}").text)
     with transaction() as session:
         rows = select(WaitlistEntry.student_id, WaitlistEntry.band)
         by_student = dict(session.execute(rows).all())

@@ -53,12 +53,12 @@ class RequestView:
         """Return the request's id."""
         return self.request.id
 
-    @property
-    def outlook(self) -> WaitlistOutlook:
-        """Return the seats that the waitlist gets immediately on approval."""
-        if self.seats is None or self.request.wanted is None:
+    def outlook(self, capacity: int | None = None) -> WaitlistOutlook:
+        """Return the seats that the waitlist gets immediately on approval, whole or in part."""
+        capacity = capacity or self.request.wanted
+        if self.seats is None or capacity is None:
             return WaitlistOutlook(waiting=0)
-        return waitlist_outlook(replace(self.seats, capacity=self.request.wanted))
+        return waitlist_outlook(replace(self.seats, capacity=capacity))
 
     @property
     def too_small(self) -> bool:

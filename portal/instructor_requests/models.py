@@ -25,7 +25,10 @@ Moment = DateTime(timezone=True)
 
 
 class InstructorRequest(Base):
-    """One request about a section: for seats (`capacity` then, `wanted`), or for an override."""
+    """One request about a section: for seats (`capacity` then, `wanted`), or for an override.
+
+    An approval may give less: `given_seats`, the capacity from then on, or `given_waives`.
+    """
 
     __tablename__ = "instructor_requests"
     __table_args__ = (
@@ -55,6 +58,8 @@ class InstructorRequest(Base):
     student_id: Mapped[int | None] = mapped_column(ForeignKey("students.id"))
     # Codes of portal.registration.reasons.PERMISSIONS.
     waives: Mapped[list[str]] = mapped_column(ARRAY(String(40)), default=list)
+    given_seats: Mapped[int | None] = mapped_column(Integer)
+    given_waives: Mapped[list[str] | None] = mapped_column(ARRAY(String(40)))
     reason: Mapped[str] = mapped_column(Text)
     made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
     state: Mapped[str] = mapped_column(String(9), default="open", server_default="open")
@@ -66,6 +71,12 @@ class InstructorRequest(Base):
     account: Mapped[Account] = relationship(foreign_keys=account_id)
     student: Mapped[Student | None] = relationship()
     decider: Mapped[Account | None] = relationship(foreign_keys=decided_by)
+
+    @property
+    def in_part(self) -> bool:
+        """Return whether less was given than was asked for."""
+        given = (self.given_seats or self.wanted, self.given_waives or self.waives)
+        return self.state == "approved" and given != (self.wanted, self.waives)
 
 
 STATES = {
@@ -81,6 +92,8 @@ REFUSED = {
     "repeated": _l("There is already an open request for this."),
     "permitted": _l("The student already has this permission."),
     "gone": _l("The student’s record is closed."),
+    "more": _l("The request asks for fewer seats than that. Edit the section to add more."),
+    "other_rules": _l("Choose from the rules that were asked for."),
     "decided": _l("This request is already decided."),
     "not_yours": _l("You can only withdraw your own requests."),
 }

@@ -73,15 +73,19 @@ def decline(request_id: int, by: int, why: str) -> None:
         _announce_decision(session, request)
 
 
-def approve(request_id: int, by: int, why: str) -> bool:
-    """Carry out a request. Raise RequestRefused if it no longer makes sense.
+def approve(
+    request_id: int, by: int, why: str, *, seats: int | None = None, waives: Sequence[str] = ()
+) -> bool:
+    """Carry out a request, whole or in part. Raise RequestRefused if it no longer makes sense.
 
-    Return False if the ledger is away: it gets the new seats once it is back.
+    In part: the section has fewer `seats` from then on than were asked for, or only the rules
+    `waives` no longer apply. Return False if the ledger is away: it gets the new seats once it is
+    back.
     """
     about = {}
     with suppress(LedgerUnavailable):
         if view := listing.one(request_id):
-            about["promise"] = asdict(view.outlook)  # to the waitlist
+            about["promise"] = asdict(view.outlook(seats))  # to the waitlist
     with transaction() as session:
         request = session.get_one(InstructorRequest, request_id, with_for_update=True)
         if request.state != "open":
@@ -90,9 +94,11 @@ def approve(request_id: int, by: int, why: str) -> bool:
         if refused := approval_obstacle(session, request):
             raise RequestRefused(refused)
         if request.kind == "seats":
+            request.given_seats = _possible_seats(request, section, seats)
             _raise_capacity(session, request, section, by)
         else:
-            given = (request.student_id or 0, section.id, request.waives, request.reason)
+            request.given_waives = _possible_rules(request, waives)
+            given = (request.student_id or 0, section.id, request.given_waives, request.reason)
             permissions.grant(session, permissions.NewPermission(*given), by)
         _store_outcome(session, request, "approved", by, why)
         _announce_decision(session, request, **about)
@@ -100,6 +106,25 @@ def approve(request_id: int, by: int, why: str) -> bool:
         return send_sections(section.term_id, section.id)
     retry_skipped(request.student_id or 0)
     return True
+
+
+def _possible_seats(request: InstructorRequest, section: Section, seats: int | None) -> int:
+    """Return the capacity that an approval gives. Raises RequestRefused."""
+    wanted = request.wanted or section.capacity
+    if seats is None:
+        return wanted
+    if seats <= section.capacity:
+        raise RequestRefused("enough")
+    if seats > wanted:
+        raise RequestRefused("more")
+    return seats
+
+
+def _possible_rules(request: InstructorRequest, waives: Sequence[str]) -> list[str]:
+    """Return the rules that an approval lifts. Raises RequestRefused."""
+    if not set(waives) <= set(request.waives):
+        raise RequestRefused("other_rules")
+    return [code for code in request.waives if code in waives] or request.waives
 
 
 def _make(session: Session, section_id: int, by: int, reason: str, **details: Any) -> int:
@@ -147,8 +172,10 @@ def _audit(  # noqa: PLR0913, PLR0917
 def _facts(request: InstructorRequest) -> Facts:
     """Return the request's details for the audit trail."""
     if request.kind == "seats":
-        return {"capacity": request.capacity, "wanted": request.wanted, "state": request.state}
-    return {"student": request.student_id, "waives": request.waives, "state": request.state}
+        facts = {"capacity": request.capacity, "wanted": request.wanted, "state": request.state}
+        return facts | ({"given": request.given_seats} if request.in_part else {})
+    facts = {"student": request.student_id, "waives": request.waives, "state": request.state}
+    return facts | ({"given": request.given_waives} if request.in_part else {})
 
 
 def _locked(session: Session, section_id: int) -> Section:
@@ -164,7 +191,7 @@ def _raise_capacity(
 ) -> None:
     """Store the new capacity of the section. The ledger gets it after the transaction."""
     before = {"capacity": section.capacity}
-    section.capacity = request.wanted or section.capacity
+    section.capacity = request.given_seats or section.capacity
     section.version += 1
     raise_catalog_version(session, section.term_id)
     add_audit_entry(
@@ -180,6 +207,8 @@ def _raise_capacity(
 
 def _announce_decision(session: Session, request: InstructorRequest, **about: Any) -> None:
     about |= {"state": request.state, "note": request.note}
+    if request.in_part:
+        about["given"] = request.given_seats or request.given_waives
     _announce(session, request, REQUEST_DECIDED, Account.id == request.account_id, **about)
 
 

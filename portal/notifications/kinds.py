@@ -282,14 +282,27 @@ def _request_made(notification: Notification) -> NotificationText:
 
 def _request_decided(notification: Notification) -> NotificationText:
     name, approved = _named(notification.data), notification.data["state"] == "approved"
+    given = notification.data.get("given")  # if it is less than was asked for
     text: list[str] = []
     if not approved:
         title = _("Your request for %(name)s was declined", name=name)
     elif wanted := notification.data.get("wanted"):
-        title = _("%(name)s now has %(wanted)s seats", name=name, wanted=wanted)
-        text.append(_("Your request was approved."))
+        seats = given or wanted
+        title = _("%(name)s now has %(wanted)s seats", name=name, wanted=seats)
+        if given:
+            text.append(_("Your request for %(wanted)s seats was approved in part.", wanted=wanted))
+        else:
+            text.append(_("Your request was approved."))
         if promised := notification.data.get("promise"):  # what the waiting students were promised
             text += outlook_in_words(WaitlistOutlook(**promised))
+    elif given:
+        title = _("Your request for %(name)s was approved in part", name=name)
+        text.append(
+            _(
+                "These rules no longer apply to the student: %(rules)s. The others still do.",
+                rules=permission_names(given),
+            )
+        )
     else:
         title = _("Your request for %(name)s was approved", name=name)
         text.append(

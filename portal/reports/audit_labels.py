@@ -134,6 +134,7 @@ FIELDS = {
     "version": _l("Version"),
     "waitlisted": _l("Students who joined a waitlist"),
     "waives": _l("Rules"),
+    "given": _l("Given"),
     "wanted": _l("Seats requested"),
 }
 

@@ -72,6 +72,12 @@ def deeds() -> list[str]:
         return list(session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)))
 
 
+def entries(action: str) -> list[AuditEntry]:
+    """The audit trail's entries of an action."""
+    with transaction() as session:
+        return list(session.scalars(select(AuditEntry).where(AuditEntry.action == action)))
+
+
 def seats(section: Section) -> SeatCounts:
     """As the ledger has them."""
     return backend().ledger.seats_of(section.term_id, [section.id])[section.id]

@@ -20,13 +20,14 @@ from portal.people.models import Permission
 from portal.people.student_profile import profile
 from portal.recorder.promotion import promote
 from tests.cast import Cast, a_course, a_section, an_account
-from tests.instructor_requests.conftest import deeds, kept, seats, the
+from tests.instructor_requests.conftest import deeds, entries, kept, seats, the
 from tests.notifications.stories import a_letter, notices, set_section
 from tests.web.pages import words
 from tests.web.student.seat_pools import share
 from tests.web.visitors import browser_of
 
-YES, NO = {"decision": "approve", "note": "Fine."}, {"decision": "decline", "note": "No room."}
+YES = {"decision": "approve", "note": "Fine.", "seats": "3"}
+NO = {"decision": "decline", "note": "No room."}
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def overrides() -> list[Permission]:
 
 def test_it_says_beforehand_what_it_will_mean(admin: FlaskClient, asked: int) -> None:
     page = unescape(admin.get(f"/admin/requests/{asked}").text)
-    assert "If you approve, the class has 3 seats from now on." in page
+    assert "If you approve the request as it is, the class has 3 seats from now on." in page
     assert "The first 2 students on the waitlist get a seat at once" in page
     assert "So many wait." in page
 
@@ -97,6 +98,68 @@ def test_approved_seats_go_to_the_waitlist_immediately(
     request = the(asked)
     assert (request.state, request.decided_by, request.note) == ("approved", cast.max.id, "Fine.")
     assert deeds() == ["request.make", "section.capacity", "request.approve"]
+
+
+def test_fewer_seats_are_approved_and_the_requester_reads_how_many(
+    app: Flask, admin: FlaskClient, asked: int, section: Section
+) -> None:
+    page = words(admin.get(f"/admin/requests/{asked}").text)
+    assert "It has 1 now. Enter fewer than 3 to approve in part." in page
+    assert admin.post(f"/admin/requests/{asked}", data=YES | {"seats": "2"}).status_code == 303
+    assert (kept(section).capacity, seats(section).capacity) == (2, 2)
+    request = the(asked)
+    assert (request.state, request.wanted, request.given_seats) == ("approved", 3, 2)
+    (entry,) = entries("request.approve")
+    assert (entry.after or {})["given"] == 2
+    inbox = words(browser_of(app, "iris").get("/inbox").text)
+    assert "now has 2 seats" in inbox
+    assert "Your request for 3 seats was approved in part." in inbox
+    assert "The first student on the waitlist gets a seat" in inbox
+    for reader, address in ((admin, "/admin/requests?state=done"), (app, "/teaching/requests")):
+        client = reader if isinstance(reader, FlaskClient) else browser_of(reader, "iris")
+        assert "In part: 2 seats" in words(client.get(address).text)
+
+
+@pytest.mark.parametrize("number", ["", "1", "0", "4", "-2", "two"])
+def test_a_number_of_seats_outside_the_request_is_refused(
+    admin: FlaskClient, asked: int, section: Section, number: str
+) -> None:
+    answer = admin.post(f"/admin/requests/{asked}", data=YES | {"seats": number})
+    assert answer.status_code == 422
+    assert "Enter a whole number from 2 to 3." in answer.text
+    assert (the(asked).state, kept(section).capacity) == ("open", 1)
+
+
+def test_seats_that_the_section_got_meanwhile_are_not_taken_away(
+    admin: FlaskClient, asked: int, section: Section
+) -> None:
+    set_section(section, capacity=2)
+    with pytest.raises(RequestRefused, match="enough"):
+        service.approve(asked, 1, "", seats=2)
+    with pytest.raises(RequestRefused, match="more"):
+        service.approve(asked, 1, "", seats=4)
+    assert (the(asked).state, kept(section).capacity) == ("open", 2)
+    assert admin.get(f"/admin/requests/{asked}").status_code == 200
+
+
+def test_some_of_the_rules_are_approved_and_the_requester_reads_which(
+    app: Flask, admin: FlaskClient, section: Section, cast: Cast
+) -> None:
+    iris, wanted = cast.iris.account_id or 0, ["prerequisite", "time_conflict"]
+    number = service.request_override(section.id, cast.dan.id, wanted, "Knows it.", iris)
+    address = f"/admin/requests/{number}"
+    assert "Choose at least one rule." in admin.post(address, data=YES).text
+    assert admin.post(address, data=YES | {"waives": "hold"}).status_code == 422
+    with pytest.raises(RequestRefused, match="other_rules"):
+        service.approve(number, cast.max.id, "", waives=["hold"])
+    assert the(number).state == "open"
+    assert admin.post(address, data=YES | {"waives": "prerequisite"}).status_code == 303
+    (given,) = overrides()
+    assert given.waives == ["prerequisite"]
+    inbox = words(browser_of(app, "iris").get("/inbox").text)
+    assert "was approved in part" in inbox
+    assert "These rules no longer apply to the student: Prerequisites." in inbox
+    assert "In part: Prerequisites" in words(browser_of(app, "iris").get("/teaching/requests").text)
 
 
 def test_approval_enqueues_promotion(admin: FlaskClient, asked: int, section: Section) -> None:

@@ -1,17 +1,20 @@
 """Requests of instructors: the open ones, the oldest first, and the decision on one."""
 
+from typing import Any
+
 from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
+from portal.catalog import formatting
 from portal.core.i18n import _, _l
 from portal.instructor_requests import listing, service
 from portal.instructor_requests.listing import RequestView, remaining_obstacles
 from portal.instructor_requests.models import REFUSED, STATES, TONES
 from portal.instructor_requests.service import RequestRefused
 from portal.people.roles import Right
-from portal.registration.reasons import permission_names
+from portal.registration.reasons import PERMISSIONS, permission_names
 from portal.registration.seat_counts import outlook_in_words
-from portal.web.forms import Form, NoteField
+from portal.web.forms import ChoicesField, Form, NoteField, NumberField
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 
@@ -28,10 +31,47 @@ TEXTS = {
 }
 
 
-class NoteForm(Form):
-    """A note to the instructor, required to decline."""
+class DecisionForm(Form):
+    """How much of a request is approved, and a note to the instructor, required to decline."""
 
+    seats = NumberField(
+        _l("Number of seats"),
+        most=0,
+        message=_l("Enter a whole number from %(least)s to %(most)s."),
+    )
+    waives = ChoicesField(
+        _l("Rules that should not apply"), choices={}, missing=_l("Choose at least one rule.")
+    )
     note = NoteField(_l("Note"), missing=_l("Enter a reason."))
+
+    @classmethod
+    def about(cls, line: RequestView, decision: str = "") -> "DecisionForm":
+        """Return the form for a request, with what can be approved in part, if anything."""
+        asked, now = line.request, line.request.section.capacity
+        default = {"seats": asked.wanted, "waives": asked.waives}
+        form = cls(data=default) if decision else cls(formdata=None, data=default)
+        form.note.flags.required = decision == "decline"
+        form.seats.least, form.seats.most = now + 1, asked.wanted or 0
+        form.seats.description = _(
+            "It has %(capacity)s now. Enter fewer than %(wanted)s to approve in part.",
+            capacity=formatting.number(now),
+            wanted=formatting.number(asked.wanted or 0),
+        )
+        form.waives.description = _("To approve in part, clear the rules that still apply.")
+        form.waives.offer({code: PERMISSIONS[code] for code in asked.waives})
+        some = decision != "decline" and asked.state == "open" and not line.stale
+        if not some or form.seats.least >= form.seats.most:
+            del form.seats
+        if not some or len(asked.waives) < 2:
+            del form.waives
+        form.note.description = _(
+            "%(who)s can read this. Required if you decline.", who=asked.account.name
+        )
+        return form
+
+    def chosen(self) -> dict[str, Any]:
+        """Return what is approved, for `service.approve`."""
+        return {name: self[name].data for name in ("seats", "waives") if name in self}
 
 
 @bp.get("")
@@ -56,27 +96,26 @@ def index() -> ResponseReturnValue:
 @requires(Right.SEE_REQUESTS)
 def show(instructor_request_id: int) -> ResponseReturnValue:
     """Render one request, and the effects of its approval."""
-    return _page(_line(instructor_request_id), NoteForm(formdata=None)), 200
+    line = _line(instructor_request_id)
+    return _page(line, DecisionForm.about(line)), 200
 
 
 @bp.post("/<int:instructor_request_id>")
 @requires(Right.DECIDE)
 def decide(instructor_request_id: int) -> ResponseReturnValue:
     """Approve or decline a request, once; a second press changes nothing."""
-    line, form, decision = (
-        _line(instructor_request_id),
-        NoteForm(),
-        request.form.get("decision", ""),
-    )
+    line, decision = _line(instructor_request_id), request.form.get("decision", "")
     if decision not in DECISIONS:
         abort(400)
-    form.note.flags.required = decision == "decline"
+    form = DecisionForm.about(line, decision)
     if not form.validate():
         return _page(line, form), 422
     try:
         if decision == "decline":
             service.decline(instructor_request_id, visitor().id, form.note.data)
-        elif not service.approve(instructor_request_id, visitor().id, form.note.data):
+        elif not service.approve(
+            instructor_request_id, visitor().id, form.note.data, **form.chosen()
+        ):
             flash(_("The ledger does not respond. The new seats are added when it is back."))
     except RequestRefused as refused:
         line = _line(instructor_request_id)
@@ -93,20 +132,18 @@ def _line(instructor_request_id: int) -> RequestView:
     return listing.one(instructor_request_id) or abort(404)
 
 
-def _page(line: RequestView, form: NoteForm) -> str:
+def _page(line: RequestView, form: DecisionForm) -> str:
     instructor_request = line.request
     weighed = (
         instructor_request.kind == "override"
         and instructor_request.state == "open"
         and not line.stale
     )
-    form.note.description = _(
-        "%(who)s can read this. Required if you decline.", who=instructor_request.account.name
-    )
     return render_template(
         "admin/request.html",
         line=line,
         way=remaining_obstacles(instructor_request) if weighed else None,
         form=form,
+        partial=next((name for name in ("seats", "waives") if name in form), ""),
         **TEXTS,
     )

@@ -6,16 +6,18 @@ bit that it excludes, so one AND finds every clash.
 """
 
 import gc
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import combinations
 from operator import or_
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from portal.allocation.problem import Bundle, Meeting, Problem, Section, clash, meet
+from portal.allocation.problem import Meeting, Problem, Section, clash, meet
 
-Key = str | Meeting  # what has a bit: a course, or a meeting
+Bit = str | Meeting  # what has a bit: a course, or a meeting
+Part = tuple[Section, int]  # a section as it counts for a student, and its load
+Key = tuple[Any, ...]  # what a bundle is known by: its sections, and how permissions change them
 REFUSED = -1  # in the place of a bundle that the student may not take
 
 
@@ -38,7 +40,9 @@ class Compact:
     needs: list[int] = field(default_factory=list)
     blocks: list[int] = field(default_factory=list)
     credits: list[int] = field(default_factory=list)
-    sizes: list[int] = field(default_factory=list)  # courses
+    loads: list[int] = field(default_factory=list)  # credits that count for the term's limit
+    courses: list[frozenset[str]] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)  # how many courses
 
     @cached_property
     def groups(self) -> dict[str, list[tuple[int, int]]]:
@@ -56,7 +60,8 @@ class Compact:
     def chosen(self, student: int, places: Iterable[int]) -> list[int]:
         """Return what a student takes of some options, walking them from the best down."""
         options, ballot = self.options[student], self.problem.ballots[student]
-        needs, blocks, costs, sizes = self.needs, self.blocks, self.credits, self.sizes
+        needs, blocks, sizes = self.needs, self.blocks, self.sizes
+        costs, loads, load_left = self.credits, self.loads, ballot.credit_limit
         busy, credits_left, courses_left = 0, ballot.most_credits, ballot.most_courses
         last, taken = -1, []
         for place in places:
@@ -66,12 +71,14 @@ class Compact:
                 or bundle == REFUSED
                 or needs[bundle] & busy
                 or costs[bundle] > credits_left
+                or loads[bundle] > load_left
                 or sizes[bundle] > courses_left
             ):
                 continue
             last = choice
             busy |= blocks[bundle]
             credits_left -= costs[bundle]
+            load_left -= loads[bundle]
             courses_left -= sizes[bundle]
             taken.append(place)
             if not courses_left:
@@ -102,7 +109,8 @@ def compact(problem: Problem) -> Compact:
 def _compact(problem: Problem) -> Compact:
     sections = problem.settings.sections
     number = {section.id: at for at, section in enumerate(sections)}
-    bundles: dict[Bundle, int] = {}
+    bundles: dict[Key, int] = {}
+    parts_of: list[list[Part]] = []
     clashing: set[int] = set()  # bundles that clash with themselves
     options = []
     for ballot in problem.ballots:
@@ -110,40 +118,57 @@ def _compact(problem: Problem) -> Compact:
         mine = []
         for at, choice in enumerate(ballot.choices):
             for rank, names in enumerate(choice.alternatives):
-                bundle = bundles.get(names)
+                key: Key = names
+                if ballot.own and not ballot.own.keys().isdisjoint(names):
+                    key = names, *(str(ballot.own.get(name)) for name in names)
+                bundle = bundles.get(key)
                 if bundle is None:
-                    bundle = bundles[names] = len(bundles)
-                    parts = [sections[number[name]] for name in names]
-                    if any(clash(one, other) for one, other in combinations(parts, 2)):
+                    bundle = bundles[key] = len(bundles)
+                    parts = [_part(sections[number[each]], ballot.own.get(each)) for each in names]
+                    parts_of.append(parts)
+                    if any(clash(one, other) for (one, _), (other, _) in combinations(parts, 2)):
                         clashing.add(bundle)
                 if bundle in clashing or not refused.isdisjoint(names):
                     bundle = REFUSED
                 mine.append(Option(at, rank, bundle, choice.joint))
         options.append(tuple(mine))
-    made = Compact(problem, options, [tuple(number[name] for name in names) for names in bundles])
-    _add_masks(made, sections)
+    numbers = [tuple(number[part.id] for part, _ in parts) for parts in parts_of]
+    made = Compact(problem, options, numbers)
+    _add_masks(made, parts_of)
     return made
 
 
-def _add_masks(made: Compact, sections: Sequence[Section]) -> None:
-    bits: dict[Key, int] = {}
-    for section in sections:
-        for key in _keys(section):
-            bits.setdefault(key, len(bits))
+def _part(section: Section, own: Mapping[str, Any] | None) -> Part:
+    """Return a section as it counts for a student, and its credits that count for the limit."""
+    if not own:
+        return section, section.credits
+    differing = {name: own[name] for name in ("course", "credits") if name in own}
+    meetings = () if "meetings" in own else section.meetings
+    part = replace(section, meetings=meetings, **differing)
+    return part, own.get("load", part.credits)
+
+
+def _add_masks(made: Compact, parts_of: Sequence[Sequence[Part]]) -> None:
+    bits: dict[Bit, int] = {}
+    for parts in parts_of:
+        for part, _ in parts:
+            for key in _keys(part):
+                bits.setdefault(key, len(bits))
     meetings = [key for key in bits if not isinstance(key, str)]
     excluded = {key: 1 << bit for key, bit in bits.items() if isinstance(key, str)} | {
         one: sum(1 << bits[other] for other in meetings if meet(one, other)) for one in meetings
     }
-    for bundle in made.bundles:
-        parts = [sections[each] for each in bundle]
-        keys = {key for part in parts for key in _keys(part)}
+    for parts in parts_of:
+        keys = {key for part, _ in parts for key in _keys(part)}
         made.needs.append(sum(1 << bits[key] for key in keys))
         made.blocks.append(_any_of(excluded[key] for key in keys))
-        made.credits.append(sum(part.credits for part in parts))
-        made.sizes.append(len({part.course for part in parts}))
+        made.credits.append(sum(part.credits for part, _ in parts))
+        made.loads.append(sum(load for _, load in parts))
+        made.courses.append(frozenset(part.course for part, _ in parts))
+        made.sizes.append(len(made.courses[-1]))
 
 
-def _keys(section: Section) -> list[Key]:
+def _keys(section: Section) -> list[Bit]:
     return [section.course, *section.meetings]
 
 

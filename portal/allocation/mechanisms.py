@@ -119,6 +119,7 @@ class _Picker:
         self.next = [0] * len(table.options)
         self.busy = [0] * len(table.options)
         self.credits = [ballot.most_credits for ballot in table.problem.ballots]
+        self.load = [ballot.credit_limit for ballot in table.problem.ballots]
         self.courses = [ballot.most_courses for ballot in table.problem.ballots]
 
     def pick(self, student: int, turn: int) -> int:
@@ -131,6 +132,7 @@ class _Picker:
                 bundle == REFUSED
                 or table.needs[bundle] & self.busy[student]
                 or table.credits[bundle] > self.credits[student]
+                or table.loads[bundle] > self.load[student]
                 or table.sizes[bundle] > self.courses[student]
                 or option.joint in self.dead
                 or not self.seats.take(student, table.bundles[bundle])
@@ -139,6 +141,7 @@ class _Picker:
             self.held[student][place - 1] = turn
             self.busy[student] |= table.blocks[bundle]
             self.credits[student] -= table.credits[bundle]
+            self.load[student] -= table.loads[bundle]
             self.courses[student] -= table.sizes[bundle]
             while place < len(options) and options[place].choice == option.choice:
                 place += 1
@@ -290,12 +293,13 @@ class _FinalPass:
         """Yield the options, with their bundles, that nothing above them in the ballot excludes."""
         table, held, ballot = self.table, self.held[student], self.table.problem.ballots[student]
         busy, credits_left, courses_left = 0, ballot.most_credits, ballot.most_courses
-        last = -1
+        last, load_left = -1, ballot.credit_limit
         for place, (choice, _, bundle, joint) in enumerate(table.options[student]):
             if place in held:
                 last = choice
                 busy |= table.blocks[bundle]
                 credits_left -= table.credits[bundle]
+                load_left -= table.loads[bundle]
                 courses_left -= table.sizes[bundle]
                 if not courses_left:
                     return
@@ -305,6 +309,7 @@ class _FinalPass:
                 or choice == last
                 or table.needs[bundle] & busy
                 or table.credits[bundle] > credits_left
+                or table.loads[bundle] > load_left
                 or table.sizes[bundle] > courses_left
             ):
                 yield place, bundle

@@ -2,8 +2,8 @@
 
 Everything here is published. Credits are in hundredths. The portal checks beforehand what only it
 can check: prerequisites, restrictions, holds, clashes with seats held before the round. A ballot
-lists the sections that its student may not take. The limits of a ballot do not count seats held
-before.
+lists the sections that its student may not take, and what differs in a section for its student. The
+limits of a ballot do not count seats held before.
 """
 
 from collections import Counter, defaultdict
@@ -14,6 +14,8 @@ from itertools import pairwise
 from typing import Any
 
 MECHANISMS = ("draft", "serial", "deferred")
+OWN = frozenset({"course", "credits", "load", "meetings"})  # what may differ for a student
+NO_LIMIT = 10**6
 GROUP = (2, 4)  # fewest and most students of a joint choice
 
 # Days (a bit mask, Monday 1 … Sunday 64), start and end (minutes since midnight), first and last
@@ -71,6 +73,10 @@ class Ballot:
     """A student's ranked choices and limits, and the facts that the registrar adds.
 
     The facts: `cohorts`, the sections that rules refuse, and unmet first choices of earlier rounds.
+    `credit_limit` is what the term's limit leaves. `own` has what differs in a section for this
+    student: the `credits` chosen from a range; by a permission, `meetings` [] to allow time
+    conflicts, a `course` of its own to allow another section of the same course, and a `load` of 0
+    to pass the credit limit.
     """
 
     pseudonym: str
@@ -80,6 +86,14 @@ class Ballot:
     cohorts: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     unmet: int = 0
+    credit_limit: int = NO_LIMIT
+    own: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def sections(self) -> set[str]:
+        """The sections that the ballot names."""
+        bundles = (bundle for choice in self.choices for bundle in choice.alternatives)
+        return {section for bundle in bundles for section in bundle}
 
 
 @dataclass(frozen=True)
@@ -202,5 +216,7 @@ def _mistakes_of_ballot(ballot: Ballot, known: Mapping[str, Section]) -> Iterato
     bundles = [bundle for choice in ballot.choices for bundle in choice.alternatives]
     if any(name not in known for bundle in bundles for name in bundle):
         yield f"{ballot.pseudonym}: no such section"
+    if any(not OWN.issuperset(own) for own in ballot.own.values()):
+        yield f"{ballot.pseudonym}: something differs that can't"
     if any(not bundle or len(set(bundle)) < len(bundle) for bundle in bundles):
         yield f"{ballot.pseudonym}: an alternative is empty, or has a section twice"

@@ -125,11 +125,13 @@ def _refusal(
     ballot = table.problem.ballots[student]
     for other in above:
         if table.needs[option.bundle] & table.blocks[other.bundle]:
-            same = _courses(table, option) & _courses(table, other)
+            same = table.courses[option.bundle] & table.courses[other.bundle]
             return Reason(Why.SAME_COURSE if same else Why.CLASH, other=other.choice)
     if sum(table.sizes[each.bundle] for each in (*above, option)) > ballot.most_courses:
         return Reason(Why.MOST_COURSES)
     if sum(table.credits[each.bundle] for each in (*above, option)) > ballot.most_credits:
+        return Reason(Why.CREDITS)
+    if sum(table.loads[each.bundle] for each in (*above, option)) > ballot.credit_limit:
         return Reason(Why.CREDITS)
     return None
 
@@ -143,11 +145,6 @@ def _no_seat(result: Result, student: int, place: int) -> Reason:
         if options[lower].joint and options[lower].choice != options[place].choice:
             return Reason(Why.JOINT, other=options[lower].choice)
     return Reason(Why.FULL, _turn_at(result, student, place))
-
-
-def _courses(table: Compact, option: Option) -> set[str]:
-    sections = table.problem.settings.sections
-    return {sections[each].course for each in table.bundles[option.bundle]}
 
 
 def _turn_at(result: Result, student: int, place: int) -> int:

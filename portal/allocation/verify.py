@@ -45,9 +45,9 @@ class Round:
         for who, ballot in self.ballots.items():
             tickets = range(min(1 + ballot["unmet"], settings["tickets"]))
             draw.append((min(sha256(f"{seed}:{who}:{number}") for number in tickets), who))
-            self.held[who] = {}  # the number of an option: its turn
+            self.held[who], own = {}, ballot["own"]  # held: the number of an option: its turn
             self.options[who] = [
-                (choice, rank, [sections[name] for name in bundle], entry["joint"])
+                (choice, rank, [sections[x] | own.get(x, {}) for x in bundle], entry["joint"])
                 for choice, entry in enumerate(ballot["choices"], 1)
                 for rank, bundle in enumerate(entry["alternatives"], 1)
             ]
@@ -67,6 +67,7 @@ class Round:
                 and len({choice for choice, *_ in options}) == len(options)
                 and len({course for _, course in courses}) == len(courses) <= ballot["most_courses"]
                 and sum(part["credits"] for _, part in parts) <= ballot["most_credits"]
+                and sum(x.get("load", x["credits"]) for _, x in parts) <= ballot["credit_limit"]
                 and not any(part["id"] in ballot["refused"] for _, part in parts)
                 and not any(clash(one, other) for (_, one), (_, other) in combinations(parts, 2))
             ):
@@ -89,8 +90,7 @@ class Round:
     def move(self, team, turn=None):  # take an option for good (None: try it), give up lower ones
         after = {who: self.chosen(who, [*self.held[who], at]) for who, at in team}
         lost = [(who, at) for who in after for at in self.held[who] if at not in after[who]]
-        missed = [at for who, at in team if at not in after[who]]
-        if missed or any(self.options[who][at][3] for who, at in lost):
+        if any(at not in after[w] for w, at in team) or any(self.options[w][a][3] for w, a in lost):
             return False
         back = [seat for each in lost for seat in self.taken[each]]
         self.free.update(back)

@@ -223,6 +223,15 @@ class Ledger:
 
     # Allocation rounds ----------------------------------------------------------------------------
 
+    def put_round_end(self, term: int, round_id: int, ends: int) -> Change:
+        """Note when (ms) an announced round ends; nothing happens if it is known.
+
+        From then on, nobody gets a seat in the term until `hold_for_round` or `end_round` is
+        called, or a quarter of an hour has passed.
+        """
+        payload = {"round": round_id, "ends": ends}
+        return replies.change(self.library.ask("put_round_end", term, payload, again=True))
+
     def hold_for_round(
         self, term: int, round_id: int, sections: Sequence[int], *, recorded: int = 0
     ) -> Change:

@@ -295,6 +295,7 @@ CHANGES: dict[tuple[str, int], Callable[[TermState, Event], None]] = {
     ("refused", 1): _nothing,
     ("deadlines_set", 1): _nothing,
     ("deadline_passed", 1): _nothing,
+    ("round_end_set", 1): _nothing,
     ("round_held", 1): _nothing,
     ("round_ended", 1): _nothing,
     ("window_set", 1): _window_set,

@@ -35,7 +35,7 @@ from portal.registration.limits import credit_limit
 from portal.registration.plans import unpack
 from portal.registration.requests import SectionRequest
 from portal.rounds.models import BallotRow
-from portal.rounds.problem import RESERVE, UNALLOWED, number_of
+from portal.rounds.problem import RESERVE, UNALLOWED, credits_of, number_of
 from portal.rounds.store import file_of, frozen_problem, locked, record
 from portal.windows import rounds
 from portal.windows.models import Round
@@ -61,7 +61,7 @@ class Move:
     student: int
     choice: int
     alternative: int
-    sections: tuple[int, ...]
+    sections: tuple[SectionRequest, ...]
     turn: int
     wait: bool = False
     reserves: tuple[int, ...] = ()  # of each seat; 0 for one that is not reserved
@@ -89,9 +89,8 @@ def hold(found: Round) -> bool:
     with transaction() as session:
         if locked(session, found.id).state != "closed":
             return False
-        if sections:
-            change = ledger.hold_for_round(found.term_id, found.id, sections, recorded=recorded)
-            enqueue(found.term_id, change.wake)
+        change = ledger.hold_for_round(found.term_id, found.id, sections, recorded=recorded)
+        enqueue(found.term_id, change.wake)
     return True
 
 
@@ -114,7 +113,11 @@ def apply(number: int) -> None:
 
 
 def moves(found: Round) -> list[Move]:
-    """Return every move of a round, always in the same order: seats, then waitlist positions."""
+    """Return every move of a round, always in the same order: seats, then waitlist positions.
+
+    A student's sections with a permission come last: the ledger lifts a rule for the section that
+    has the permission, not for those added after it.
+    """
     problem = frozen_problem(found.id)
     result = json.loads(file_of(found.id, "published") or "{}")["result"]
     reserves = json.loads(file_of(found.id, "reserves") or "{}")
@@ -131,18 +134,21 @@ def moves(found: Round) -> list[Move]:
         ballot = problem.ballots[number]
         row = ballots[ballot.pseudonym]
         seatings = zip(result[ballot.pseudonym], reserves[ballot.pseudonym], strict=True)
+        permitted = {name for name, own in ballot.own.items() if own.keys() != {"credits"}}
+        chosen, mine = credits_of(unpack(row.lines)), []
         for (choice, alternative, turn), cohorts in seatings:
             names = ballot.choices[choice - 1].alternatives[alternative - 1]
-            seats.append(
-                Move(
-                    row.student_id,
-                    choice - 1,
-                    alternative - 1,
-                    sections=tuple(map(number_of, names)),
-                    turn=turn,
-                    reserves=tuple(int(each.removeprefix(RESERVE) or 0) for each in cohorts),
-                )
+            parts = sorted(zip(names, cohorts, strict=True), key=lambda each: each[0] in permitted)
+            move = Move(
+                row.student_id,
+                choice - 1,
+                alternative - 1,
+                sections=tuple(_request(name, chosen) for name, _ in parts),
+                turn=turn,
+                reserves=tuple(int(cohort.removeprefix(RESERVE) or 0) for _, cohort in parts),
             )
+            mine.append((not permitted.isdisjoint(names), move))
+        seats += [move for _, move in sorted(mine, key=lambda each: each[0])]
         waits += _waits(row, table, places, number, position)
     return [*seats, *(move for _key, move in sorted(waits, key=lambda each: each[0]))]
 
@@ -153,23 +159,52 @@ def _waits(
     """Yield the waitlist positions of a student's ballot, each with its place in the order.
 
     A choice without a seat waits for its first alternative that was full, if the student wanted to
-    wait. Sections that are taken together don't: a position in one alone would be of no use. The
+    wait. Sections that are taken together don't: a position in one alone would be of no use. Nor
+    does a choice with which the ballot's limits would be broken, if all positions became seats. The
     order is that in which students came to the section: by priority, turn, and draw.
     """
     drafted = table.problem.settings.mechanism == "draft"
-    choices = table.problem.ballots[number].choices
-    lines = zip(unpack(row.lines).choices, row.result or (), strict=True)
+    choices, plan = table.problem.ballots[number].choices, unpack(row.lines)
+    chosen, lines = credits_of(plan), zip(plan.choices, row.result or (), strict=True)
+    bundles = {each[:2]: each.bundle for each in table.options[number]}
+    courses, credits_ = _left(row, table, number, bundles)
     for at, (line, reasons) in enumerate(lines):
         if not line.wait or any(why == Why.SEATED for why, _turn, _other in reasons):
             continue
         for rank, (why, turn, _other) in enumerate(reasons):
             names = choices[at].alternatives[rank]
             if why == Why.FULL and len(names) == 1 and UNALLOWED not in names:
+                courses -= table.sizes[bundles[at, rank]]
+                credits_ -= table.credits[bundles[at, rank]]
+                if courses < 0 or credits_ < 0:
+                    return
                 level = 0 if drafted else table.level(number, places[names[0]])
                 backwards = drafted and turn % 2 == 0
                 key = (level, turn, -position if backwards else position, at)
-                yield key, Move(row.student_id, at, rank, (number_of(names[0]),), 0, wait=True)
+                request = _request(names[0], chosen)
+                yield key, Move(row.student_id, at, rank, (request,), 0, wait=True)
                 break
+
+
+def _left(
+    row: Any, table: Compact, number: int, bundles: Mapping[tuple[int, int], int]
+) -> tuple[int, int]:
+    """Return the courses and credits that a ballot's limits leave beside the seats it got."""
+    ballot = table.problem.ballots[number]
+    seated = [
+        bundles[at, rank]
+        for at, reasons in enumerate(row.result or ())
+        for rank, (why, _turn, _other) in enumerate(reasons)
+        if why == Why.SEATED
+    ]
+    courses = ballot.most_courses - sum(table.sizes[each] for each in seated)
+    return courses, ballot.most_credits - sum(table.credits[each] for each in seated)
+
+
+def _request(name: str, chosen: Mapping[int, int]) -> SectionRequest:
+    """Return a section of the published file as requested, with its chosen credits."""
+    section = number_of(name)
+    return SectionRequest(section, chosen.get(section))
 
 
 def _give(found: Round, batch: Sequence[Move]) -> list[RoundAnswer]:
@@ -189,7 +224,7 @@ def _give(found: Round, batch: Sequence[Move]) -> list[RoundAnswer]:
 
 def _for_ledger(found: Round, move: Move, who: StudentProfile) -> RoundMove:
     catalog = catalog_of(found.term_id)
-    claims = [requests.claim(SectionRequest(each), who, catalog) for each in move.sections]
+    claims = [requests.claim(each, who, catalog) for each in move.sections]
     if not move.wait:
         claims = [
             replace(claim, reserves=(reserve,) if reserve else ())

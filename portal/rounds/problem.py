@@ -4,36 +4,40 @@ Rules that need records are checked here, once, and stand in the ballot: a refus
 section UNALLOWED, which nobody can have, in an alternative that is refused as a whole.
 """
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from portal.allocation.problem import Ballot, Choice, Problem, Section, Settings, make
-from portal.allocation.proof import sha256
+from portal.allocation.proof import canonical, sha256
 from portal.backend import backend
 from portal.catalog import linked_courses
 from portal.catalog.models import Subject
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.catalog.views import SectionView
 from portal.core.db import transaction
+from portal.core.i18n import _
 from portal.ledger.types import Reason, SeatCounts, SectionSpec
 from portal.people.student_profile import StudentProfile, read_all
 from portal.registration import rules
 from portal.registration.credits import hundredths
 from portal.registration.limits import credit_limit
-from portal.registration.plans import unpack
+from portal.registration.plans import Plan, unpack
 from portal.registration.precheck import Precheck, offered
 from portal.registration.requests import Alternative
 from portal.rounds.models import BallotRow
+from portal.rounds.store import file_of
 from portal.windows.models import Round
 from portal.windows.rounds import commitment
 from portal.windows.warmup import section_specs
 
 UNALLOWED = "not allowed"
+PERMITS = {"same_course": "course", "time_conflict": "meetings", "credit_limit": "load"}
 RESERVE = "reserve "  # before the number of a reserve, in the name of its cohort
 BATCH = 1000  # profiles that are read at once
 
@@ -108,6 +112,35 @@ def offer_of(found: Round) -> Offer:
     unallowed = Section(id=UNALLOWED, course=UNALLOWED, capacity=0)
     majors = subjects if "major" in found.priorities else frozenset()
     return Offer((*sections, unallowed), names, _pools(specs, counts), majors)
+
+
+def changed_since(found: Round) -> list[tuple[str, str]]:
+    """Return the sections of the ballots that have changed since a round was frozen, and how."""
+    stored = json.loads(file_of(found.id, "sections") or "[]")
+    if not stored:
+        return []
+    current = {each.id: asdict(each) for each in offer_of(found).sections}
+    return [
+        (before["id"].partition(" #")[0], text)
+        for before in stored
+        if (text := _difference(before, json.loads(canonical(current.get(before["id"])))))
+    ]
+
+
+def _difference(before: dict[str, Any], now: dict[str, Any] | None) -> str:
+    """Return what has changed in a section, in words; blank if nothing has."""
+    if now is None or (before["capacity"] and not now["capacity"]):
+        return _("No seats any more")
+    texts = [
+        (now["meetings"] != before["meetings"], _("Other times")),
+        (now["credits"] != before["credits"], _("Other credits")),
+        (now["course"] != before["course"], _("Another course")),
+        (
+            now["capacity"] < before["capacity"],
+            _("%(now)s free seats, not %(before)s", now=now["capacity"], before=before["capacity"]),
+        ),
+    ]
+    return ", ".join(text for differs, text in texts if differs)
 
 
 def _name(section: int, view: SectionView | None) -> str:
@@ -192,7 +225,8 @@ def _ballot(
     for line, reasons in zip(plan.choices, against, strict=True):
         bundles = []
         for alternative, why in zip(line.alternatives, reasons, strict=True):
-            bundle = tuple(offer.names.get(each.section, UNALLOWED) for each in alternative)
+            wanted = [each.section for each in alternative if each.section in why]
+            bundle = tuple(offer.names.get(each, UNALLOWED) for each in wanted)
             unknown = UNALLOWED in bundle
             partly = any(why[each] and each not in everywhere for each in why)
             named = tuple(dict.fromkeys(each for each in bundle if each != UNALLOWED))
@@ -203,10 +237,12 @@ def _ballot(
     ballot = Ballot(
         pseudonym=sha256(row.code),
         choices=tuple(choices),
-        most_credits=max(0, min(row.most_credits, limit - precheck.credits)),
+        most_credits=row.most_credits,
+        credit_limit=max(0, limit - precheck.credits),
         most_courses=row.most_courses,
         cohorts=tuple(_cohorts(found, who, catalog.some(some), offer)),
         refused=(*refused, UNALLOWED),
+        own=dict(_own(who, plan, catalog.some(some), offer)),
     )
     packed = [
         [{str(each): [_packed(one) for one in why[each]] for each in why} for why in reasons]
@@ -216,10 +252,15 @@ def _ballot(
 
 
 def _against(precheck: Precheck, alternative: Alternative) -> dict[int, list[Reason]]:
-    """Return the rules against the sections of an alternative, taken alone."""
-    named = [each.section for each in alternative]
-    found = precheck.refusals_together(offered([alternative], precheck.catalog))
-    unlinked = {each.id for each in linked_courses.unlinked(precheck.catalog.some(named))}
+    """Return the rules against the sections of an alternative, taken alone.
+
+    Sections that the student has already are left out, unless there is no other.
+    """
+    every = [each.section for each in alternative]
+    has = {each.section for each in precheck.registrations.enrolled}
+    named = [each for each in every if each not in has] or every
+    found = precheck.refusals_together(offered([alternative], precheck.catalog), about=named)
+    unlinked = {each.id for each in linked_courses.unlinked(precheck.catalog.some(every))}
     reasons = {}
     for section in named:
         why = list(found.get(section, [Reason("section_unknown")]))
@@ -254,6 +295,29 @@ def _cohorts(
             f"{RESERVE}{number}" for each in sections for number in rules.reserves(who, each)
         }
     return sorted(cohorts)
+
+
+def _own(
+    who: StudentProfile, plan: Plan, sections: Iterable[SectionView], offer: Offer
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the sections that differ for the student: by permissions, or the chosen credits."""
+    chosen = credits_of(plan)
+    for section in sections:
+        name, passes = offer.names[section.id], rules.permitted(who, section)
+        fields = {"course": name, "load": 0, "meetings": [], "credits": chosen.get(section.id)}
+        found = {PERMITS[each] for each in passes & PERMITS.keys()}
+        if chosen.get(section.id, hundredths(section.credits_min)) != hundredths(
+            section.credits_min
+        ):
+            found.add("credits")
+        if found:
+            yield name, {each: fields[each] for each in sorted(found)}
+
+
+def credits_of(plan: Plan) -> dict[int, int]:
+    """Return the credits (hundredths) that a student chose for sections with a range."""
+    parts = (part for line in plan.choices for each in line.alternatives for part in each)
+    return {part.section: part.credits for part in parts if part.credits is not None}
 
 
 def _unmet(session: Session, found: Round) -> dict[int, int]:

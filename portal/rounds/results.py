@@ -12,9 +12,11 @@ from portal.ledger.types import Reason
 from portal.registration.next_steps import RefusalContext
 from portal.registration.plans import unpack
 from portal.registration.reasons import distinct, explain
-from portal.registration.requests import Alternative
+from portal.registration.requests import Alternative, Choice
 from portal.rounds.models import BallotRow
 from portal.windows.models import Round
+
+BEYOND_LIMITS = ["limits", {}]  # in place of what the ledger did
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,18 @@ def outcomes(found: Round, student: int) -> list[ChoiceOutcome]:
     given, made = row.given or {}, []
     for at, (line, reasons) in enumerate(zip(unpack(row.lines).choices, row.result, strict=True)):
         against = refused[at] if at < len(refused) else [{} for _each in reasons]
+        barred = _without_position(line, reasons, at, given)
         made.append(
             ChoiceOutcome(
                 tuple(
-                    _outcome(found, catalog, each, why, rules, given.get(f"{at}-{rank}"))
+                    _outcome(
+                        found,
+                        catalog,
+                        each,
+                        why,
+                        rules,
+                        BEYOND_LIMITS if rank == barred else given.get(f"{at}-{rank}"),
+                    )
                     for rank, (each, why, rules) in enumerate(
                         zip(line.alternatives, reasons, against, strict=True)
                     )
@@ -60,6 +70,21 @@ def outcomes(found: Round, student: int) -> list[ChoiceOutcome]:
             )
         )
     return made
+
+
+def _without_position(
+    line: Choice, reasons: list[Any], at: int, given: dict[str, Any]
+) -> int | None:
+    """Return the alternative that would have a waitlist position but for the ballot's limits."""
+    if not line.wait or any(why == Why.SEATED for why, _turn, _other in reasons):
+        return None
+    full = (
+        rank
+        for rank, (why, _turn, _other) in enumerate(reasons)
+        if why == Why.FULL and len(line.alternatives[rank]) == 1
+    )
+    first = next(full, None)
+    return first if f"{at}-{first}" not in given else None
 
 
 def _outcome(  # noqa: PLR0913, PLR0917  what is known of an alternative
@@ -82,6 +107,10 @@ def _outcome(  # noqa: PLR0913, PLR0917  what is known of an alternative
     match given:
         case ["waitlisted", _]:
             texts.append(_("You are on its waitlist."))
+        case ["limits", _]:
+            texts.append(
+                _("You are not on its waitlist: a seat could break the limits of your ballot.")
+            )
         case ["refused", why_not] if code == Why.SEATED:
             texts = [_("The round gave it to you, but the seat could not be taken any more:")]
             texts += _rules_in_words(catalog, why_not)

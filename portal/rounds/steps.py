@@ -5,11 +5,12 @@ Each may run again: it checks the state in the transaction that stores what it f
 
 import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from portal.allocation.compact import compact
 from portal.allocation.measures import by_cohort, measures, to_json
@@ -75,19 +76,11 @@ def work(term: int) -> None:
 
 
 def close(number: int) -> None:
-    """Fix the ballots of a round that has ended, then freeze its problem.
-
-    A round waits for another one of the term whose seats are held back: what is left is not known.
-    """
+    """Fix the ballots of a round that has ended, then freeze its problem."""
     with transaction() as session:
         found = locked(session, number)
-        rounds.lock_term(session, found.term_id)
-        other = Round.term_id == found.term_id, Round.held, Round.id != number
-        if session.scalar(select(Round.id).where(*other).limit(1)):
-            return
         if found.state == "open" and rounds.is_over(session, found):
-            found.state, found.held = "closed", True
-            found.version += 1
+            found.state, found.version = "closed", found.version + 1
     after_end(number)
 
 
@@ -168,6 +161,8 @@ def cancel(number: int, version: int, by: int, reason: str) -> None:
         if found.state not in {"draft", "open", "closed", "computed"}:
             raise RoundRefused("state")
         before = rounds.facts(found)
+        # The ledger knows the end of an announced round, so a job lets it go.
+        found.held = found.held or found.state != "draft"
         found.state, found.version = "canceled", version + 1
         record(session, "round.cancel", found, by, reason, before)
         tell(session, found)
@@ -223,10 +218,17 @@ def release(number: int) -> None:
 
 
 def _freeze(found: Round) -> None:
-    """Hold the seats back, then store the problem and its root; ballots can't change any more."""
-    if not hold(found):
+    """Hold the seats back, then store the problem and its root; ballots can't change any more.
+
+    A round waits for another one of the term that holds seats back: what is left is not known. The
+    other sections of its ballots are held back at once.
+    """
+    first = _is_first(found)
+    if not (hold(found) and first):
         return
     frozen = build(found)
+    named = {each for ballot in frozen.problem.ballots for each in ballot.sections}
+    sections = [each for each in frozen.problem.settings.sections if each.id in named]
     file = canonical(
         {
             "settings": json_of(frozen.problem.settings),
@@ -238,10 +240,23 @@ def _freeze(found: Round) -> None:
         if again.state != "closed" or again.root is not None:
             return
         _store(session, found.id, "problem", file)
+        _store(session, found.id, "sections", canonical([asdict(each) for each in sections]))
         _store_refusals(session, found.id, frozen)
         again.root, again.ballots = root(frozen.problem), len(frozen.problem.ballots)
         again.version += 1
         record(session, "round.close", again, None, "", None, root=again.root)
+
+
+def _is_first(found: Round) -> bool:
+    """Return whether a round may freeze its problem: no other one of the term does, or gives."""
+    with transaction() as session:
+        again = locked(session, found.id)
+        rounds.lock_term(session, found.term_id)
+        other = Round.term_id == found.term_id, Round.held, Round.id != found.id
+        if session.scalar(select(Round.id).where(*other).limit(1)):
+            return False
+        again.held = again.state == "closed"
+        return again.held
 
 
 def _trial(number: int, problem: Problem, seed: str) -> RoundTrial:
@@ -297,9 +312,17 @@ def _due() -> Any:
     requested = select(RoundTrial.id).where(
         RoundTrial.round_id == Round.id, RoundTrial.measures.is_(None)
     )
+    other = aliased(Round)
+    waits = (
+        select(other.id)
+        .where(other.term_id == Round.term_id, other.held, other.id != Round.id)
+        .correlate(Round)
+        .exists()
+    )
     return or_(
         (Round.state == "open") & (Round.ends_at <= func.clock_timestamp()),
-        (Round.state == "closed") & (Round.root.is_(None) | Round.public_value.is_not(None)),
+        (Round.state == "closed")
+        & (Round.root.is_(None) & ~waits | Round.public_value.is_not(None)),
         Round.state == "published",
         (Round.state == "canceled") & Round.held,
         requested.correlate(Round).exists(),

@@ -20,6 +20,7 @@ from portal.core.audit_trail import add_audit_entry
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _l
 from portal.core.moments import milliseconds, moment
+from portal.core.queue import enqueue
 from portal.people.models import Student
 from portal.windows.cohorts import Cohort, in_cohort_clause, with_student_list
 from portal.windows.models import Round
@@ -168,6 +169,8 @@ def announce(number: int, version: int, by: int, reason: str) -> None:
         _check_times(session, found)
         before, found.state, found.announced = facts(found), "open", True
         _record(session, "round.announce", found, by, reason, before)
+        session.flush()
+        _tell_ledger(found)
 
 
 def move_end(number: int, version: int, ends: int, by: int, reason: str) -> None:
@@ -182,6 +185,18 @@ def move_end(number: int, version: int, ends: int, by: int, reason: str) -> None
         before, found.ends_at = facts(found), moment(ends)
         _check_times(session, found)
         _record(session, "round.move", found, by, reason, before)
+        session.flush()
+        _tell_ledger(found)
+
+
+def _tell_ledger(found: Round) -> None:
+    """Let the ledger hold back the term's seats from the end on, until the sections are known.
+
+    The last step of a transaction, though one that fails does no lasting harm: the ledger holds
+    the term back for a quarter of an hour at most.
+    """
+    change = backend().ledger.put_round_end(found.term_id, found.id, milliseconds(found.ends_at))
+    enqueue(found.term_id, change.wake)
 
 
 def facts(found: Round) -> dict[str, Any]:

@@ -89,6 +89,8 @@ def problems(
             if limits
             else (),
             unmet=draw(st.integers(0, 2)),
+            credit_limit=draw(st.integers(0, 16)) if limits else 99,
+            own=draw(_own(names)) if limits else {},
         )
         for number in range(draw(st.integers(1, most)))
     ]
@@ -101,6 +103,15 @@ def problems(
         tickets=draw(st.integers(1, 3)),
         pools=pools,
     )
+
+
+@st.composite
+def _own(draw: st.DrawFn, names: str) -> dict[str, dict[str, object]]:
+    """Draw what differs for a student in at most one section."""
+    name = draw(st.sampled_from(names))
+    fields = {"course": name.lower(), "credits": 2, "load": 0, "meetings": []}
+    chosen = draw(st.sets(st.sampled_from(sorted(fields))))
+    return {name: {each: fields[each] for each in sorted(chosen)}} if chosen else {}
 
 
 @st.composite

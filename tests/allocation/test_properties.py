@@ -82,10 +82,16 @@ def test_every_schedule_keeps_the_rules_and_limits_of_its_student(problem: Probl
         mine = held_sections(result, student)
         given_ = [option for option, _ in result.seatings(student)]
         assert len({option.choice for option in given_}) == len(given_)
-        assert sum(each.credits for each in mine) <= ballot_.most_credits
-        assert len({each.course for each in mine}) <= ballot_.most_courses
+        own = {each.id: ballot_.own.get(each.id, {}) for each in mine}
+        credits_ = {each.id: own[each.id].get("credits", each.credits) for each in mine}
+        assert sum(credits_.values()) <= ballot_.most_credits
+        load = [own[each].get("load", amount) for each, amount in credits_.items()]
+        assert sum(load) <= ballot_.credit_limit
+        courses = {own[each.id].get("course", each.course) for each in mine}
+        assert len(courses) <= ballot_.most_courses
         assert not {each.id for each in mine} & set(ballot_.refused)
-        assert not any(clash(one, other) for one, other in combinations(mine, 2))
+        timed = [each for each in mine if "meetings" not in own[each.id]]
+        assert not any(clash(one, other) for one, other in combinations(timed, 2))
 
 
 @given(problems())

@@ -60,6 +60,51 @@ def test_held_section_refuses_everyone_else(held: Desk) -> None:
     assert held.queue(1) == []
 
 
+def test_end_of_a_round_holds_back_its_term_until_the_sections_are_known(desk: Desk) -> None:
+    for section in (1, 2, 3):
+        desk.section(section, capacity=1)
+    desk.claim(501, 1)
+    desk.claim(502, 1)
+    desk.ledger.put_round_end(TERM, ROUND, desk.ledger.now() + 60_000)
+    assert desk.claim(503, 2).outcome is Outcome.ENROLLED
+    desk.ledger.put_round_end(TERM, ROUND, desk.ledger.now())
+    assert codes(desk.claim(504, 3)) == ["in_round"]
+    assert desk.drop(501, 1).outcome is Outcome.DROPPED
+    assert desk.promote(1).promoted == ()
+    desk.ledger.hold_for_round(TERM, ROUND, [3])
+    assert codes(desk.claim(504, 3)) == ["in_round"]
+    assert desk.promote(1).promoted == (502,)
+
+
+@pytest.mark.parametrize("lets_go", [True, False])
+def test_end_of_a_round_is_forgotten(desk: Desk, *, lets_go: bool) -> None:
+    """Once the round is canceled, or a quarter of an hour after it if nothing follows."""
+    desk.section(1)
+    ago = 0 if lets_go else 16 * 60_000
+    desk.ledger.put_round_end(TERM, ROUND, desk.ledger.now() - ago)
+    if lets_go:
+        assert codes(desk.claim(501, 1)) == ["in_round"]
+        desk.ledger.end_round(TERM, ROUND)
+    assert desk.claim(501, 1).outcome is Outcome.ENROLLED
+
+
+def test_end_of_another_round_does_not_stop_the_seats_of_this_one(held: Desk) -> None:
+    held.ledger.put_round_end(TERM, ROUND + 1, held.ledger.now())
+    assert outcomes(held, a_move(501, 1)) == [Outcome.ENROLLED]
+
+
+def test_section_that_joins_a_held_pool_is_held_too(desk: Desk) -> None:
+    pool = PoolSpec(1, 1, 1)
+    desk.section(1, pool=pool)
+    desk.section(2)
+    desk.ledger.hold_for_round(TERM, ROUND, [1])
+    assert desk.claim(501, 2).outcome is Outcome.ENROLLED
+    desk.section(2, version=2, pool=PoolSpec(1, 9, 2))
+    assert codes(desk.claim(502, 2)) == ["in_round"]
+    desk.ledger.end_round(TERM, ROUND)
+    assert desk.claim(502, 2).outcome is Outcome.ENROLLED
+
+
 def test_swap_into_a_held_section_is_refused_and_a_drop_works(desk: Desk) -> None:
     desk.section(1)
     desk.claim(501, 1)

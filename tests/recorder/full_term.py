@@ -32,6 +32,7 @@ def a_term_with_everything() -> tuple[Rush, Answered]:
     deadlines = {"add_deadline": backend().ledger.now() + HOUR, "drop_deadline": HOUR}
     backend().ledger.put_deadlines(rush.term, deadlines, version=3)
     backend().ledger.hold_for_round(rush.term, 1, rush.sections[6:7])
+    backend().ledger.put_round_end(rush.term, 2, backend().ledger.now() + HOUR)
     drain(rush.term)
     return rush, Answered(student, first, "a-key")
 

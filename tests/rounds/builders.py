@@ -9,7 +9,9 @@ from sqlalchemy import func, select, update
 from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
-from portal.people.models import Account, Student
+from portal.core.moments import milliseconds
+from portal.ledger.types import Claim, LedgerChoice
+from portal.people.models import Account, Permission, Student
 from portal.registration.plan_store import change, plan_of
 from portal.registration.plans import Plan
 from portal.registration.requests import Choice, SectionRequest
@@ -18,7 +20,7 @@ from portal.rounds.ballots import Ballot
 from portal.windows import rounds
 from portal.windows.models import Round
 from portal.windows.rounds import RoundDetails
-from tests.cast import MINUTE
+from tests.cast import MINUTE, added
 
 
 def wanted(**fields: Any) -> RoundDetails:
@@ -71,7 +73,9 @@ def ended(found: Round) -> Round:
             .values(begins_at=func.clock_timestamp() - 2 * second, ends_at=func.clock_timestamp())
         )
     ballots.forget()
-    return again(found.id)
+    after = again(found.id)
+    backend().ledger.put_round_end(found.term_id, found.id, milliseconds(after.ends_at))
+    return after
 
 
 def choice(*alternatives: Any, wait: bool = True) -> Choice:
@@ -127,3 +131,24 @@ def applied(found: Round) -> Round:
     steps.work(after.term_id)
     ballots.forget()
     return again(found.id)
+
+
+def claims(term: Term, section: Any, student: Any, window: int) -> None:
+    """Claim a section in a window, or wait for it."""
+    backend().ledger.submit(
+        term.id,
+        student=student.id,
+        request=None,
+        limit=2400,
+        windows=[window],
+        choices=[LedgerChoice(((Claim(section.id, 400),),), wait=True)],
+        content=[],
+        actor="tests",
+        correlation="tests",
+    )
+
+
+def permits(student: Student, section: Section, *rules: str) -> None:
+    """Let a student pass rules of a section."""
+    fields = {"student_id": student.id, "section_id": section.id, "waives": list(rules)}
+    added(Permission(**fields, reason="tests"))

@@ -19,20 +19,23 @@ from portal.people.models import Hold, Student
 from portal.recorder.consistency import audit
 from portal.recorder.models import LoggedEvent
 from portal.recorder.recorder import drain
+from portal.registration.requests import Choice, SectionRequest
 from portal.rounds import giving, results, steps, store
 from portal.rounds.ballots import ballot_of
 from portal.web.api.fields import KEY
 from portal.windows.models import Round
 from portal.windows.warmup import send_sections
-from tests.cast import Cast, a_course, a_section, a_student, a_term, added
+from tests.cast import Cast, Meets, a_course, a_section, a_student, a_term, added, an_open_window
 from tests.rounds.builders import (
     a_round,
     again,
     an_admin,
     choice,
+    claims,
     computed,
     ended,
     frozen,
+    permits,
     published,
     ranks,
 )
@@ -178,7 +181,7 @@ def test_seat_is_given_under_the_reserve_of_the_result(fall: Term) -> None:
     steps.enter_value(after.id, after.version, value, an_admin(), "tests")
     steps.work(fall.id)
     steps.publish(found.id, again(found.id).version, an_admin(), "tests")
-    moves = [each for each in giving.moves(again(found.id)) if each.sections == (one.id,)]
+    moves = [each for each in giving.moves(again(found.id)) if each.sections[0].section == one.id]
     under = {each.student: each.reserves for each in moves}
     assert under == {junior.id: (first.id,), senior.id: (second.id,)}
     steps.work(fall.id)
@@ -212,6 +215,89 @@ def test_seats_are_held_back_from_the_end_until_all_is_given(
     assert differences(fall) == []
 
 
+def test_window_takes_no_seat_between_the_end_and_the_holding_back(
+    fall: Term, popular: tuple[Round, Section, Section], crowd: list[Student]
+) -> None:
+    found, one, _two = popular
+    ended(found)
+    window = an_open_window(fall)
+    claims(fall, one, crowd[0], window.id)
+    assert seats(fall)[one.id] == []
+    steps.close(found.id)
+    claims(fall, one, crowd[0], window.id)
+    assert seats(fall)[one.id] == []
+    assert differences(fall) == []
+
+
+def test_canceled_round_holds_nothing_at_its_end(
+    fall: Term, popular: tuple[Round, Section, Section], crowd: list[Student]
+) -> None:
+    found, one, _two = popular
+    steps.cancel(found.id, found.version, an_admin(), "tests")
+    assert steps.due_jobs([fall.id])
+    steps.work(fall.id)
+    assert steps.due_jobs([fall.id]) == []
+    claims(fall, one, crowd[0], an_open_window(fall).id)
+    assert seats(fall)[one.id] == [crowd[0].id]
+    assert differences(fall) == []
+
+
+def test_positions_keep_the_limits_of_the_ballot(fall: Term, cast: Cast) -> None:
+    """Two want both sections, but one course: the one who got the second waits for none."""
+    one, two = (a_section(a_course(code), fall, capacity=1) for code in ("CSC-1", "MTH-1"))
+    found = a_round(fall)
+    for student in (cast.ada, cast.ben):
+        ranks(found, student, one, two, most_courses=1)
+    published(found)
+    steps.work(fall.id)
+    (loser,) = (each for each in (cast.ada, cast.ben) if seats(fall)[two.id] == [each.id])
+    assert backend().ledger.seats(fall.id)[one.id].waiting == 0
+    first, _second = results.outcomes(again(found.id), loser.id)
+    assert "could break the limits of your ballot" in first.alternatives[0].texts[1]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_permission_for_a_time_conflict_counts_in_a_round(
+    fall: Term, cast: Cast, order: int
+) -> None:
+    times = (Meets("MR", "10:00", "11:50"),)
+    one, two = (a_section(a_course(code), fall, meetings=times) for code in ("CSC-1", "MTH-1"))
+    permits(cast.ada, one, "time_conflict")
+    found = a_round(fall)
+    for student in (cast.ada, cast.ben):
+        ranks(found, student, *(one, two)[::order])
+    published(found)
+    steps.work(fall.id)
+    assert cast.ada.id in seats(fall)[one.id]
+    assert cast.ada.id in seats(fall)[two.id]
+    assert sum(cast.ben.id in each for each in seats(fall).values()) == 1
+
+
+def test_permission_for_the_same_course_and_the_credit_limit_count_in_a_round(
+    fall: Term, cast: Cast
+) -> None:
+    course = a_course("CSC-1", credits=12)
+    one, two = (a_section(course, fall) for _ in range(2))
+    permits(cast.ada, one, "same_course", "credit_limit")
+    found = a_round(fall, most_credits=3000)
+    for student in (cast.ada, cast.ben):
+        ranks(found, student, one, two)
+    published(found)
+    steps.work(fall.id)
+    assert [cast.ada.id in each for each in seats(fall).values()] == [True, True]
+    assert sum(cast.ben.id in each for each in seats(fall).values()) == 1
+
+
+def test_seat_of_a_range_has_the_chosen_credits(fall: Term, cast: Cast) -> None:
+    thesis = a_section(a_course("CSC-1", credits_max=8), fall)
+    found = a_round(fall)
+    ranks(found, cast.ada, Choice(((SectionRequest(thesis.id, 700),),)))
+    published(found)
+    steps.work(fall.id)
+    (seat,) = backend().ledger.registrations(fall.id, cast.ada.id).enrolled
+    assert seat.credits == 700
+
+
 def test_sections_that_share_seats_are_held_back_together(fall: Term, cast: Cast) -> None:
     pool = added(Pool(name="Shared", capacity=1, term_id=fall.id))
     one, other = (
@@ -229,10 +315,13 @@ def test_second_round_waits_until_the_seats_of_the_first_are_given(
 ) -> None:
     found, _one, two = popular
     published(found)
-    second = a_round(fall, name="Second")
-    ranks(second, crowd[0], a_section(a_course("ART-1"), fall), two)
+    second, art = a_round(fall, name="Second"), a_section(a_course("ART-1"), fall)
+    ranks(second, crowd[0], art, two)
     steps.close(ended(second).id)
-    assert again(second.id).state == "open"
+    assert (again(second.id).state, again(second.id).root) == ("closed", None)
+    stored: Any = backend().redis.hgetall(f"{{t:{fall.id}}}:in_round")
+    held = {int(section): int(number) for section, number in stored.items()}
+    assert (held[art.id], held[two.id]) == (second.id, found.id)
     assert steps.due_jobs([fall.id])
     steps.work(fall.id)
     steps.work(fall.id)

@@ -9,13 +9,13 @@ from portal.backend import backend
 from portal.catalog.models import Pool, Reserve, Term
 from portal.catalog.models import Section as Row
 from portal.core.db import transaction
-from portal.ledger.types import Claim, LedgerChoice, SeatCounts
+from portal.ledger.types import SeatCounts
 from portal.rounds.ballots import ballot_of
-from portal.rounds.problem import UNALLOWED, build, number_of
+from portal.rounds.problem import UNALLOWED, build, changed_since, number_of
 from portal.windows.models import Round
 from portal.windows.warmup import send_sections
 from tests.cast import Cast, Meets, a_course, a_section, a_student, a_term, added, an_open_window
-from tests.rounds.builders import a_draft, a_round, choice, ranks
+from tests.rounds.builders import a_draft, a_round, choice, claims, frozen, ranks
 
 
 @pytest.fixture
@@ -98,6 +98,19 @@ def test_corequisite_must_be_in_the_same_bundle(fall: Term, cast: Cast) -> None:
     assert ballot.refused == (UNALLOWED,)
 
 
+def test_bundle_asks_only_for_what_the_student_lacks(fall: Term, cast: Cast) -> None:
+    lecture = a_class(fall, "CSC-1", corequisites={"course": "CSC-2"})
+    lab = a_class(fall, "CSC-2", corequisites={"course": "CSC-1"})
+    window = an_open_window(fall, cohort={"students": [cast.ada.number]})
+    claims(fall, lecture, cast.ada, window.id)
+    backend().ledger.close_window(fall.id, window.id, "tests")
+    found = a_round(fall)
+    ranks(found, cast.ada, choice((lecture, lab)))
+    ballot = of(found, cast.ada)
+    assert [each.alternatives for each in ballot.choices] == [((offered(found, lab).id,),)]
+    assert ballot.refused == (UNALLOWED,)
+
+
 def test_limits_do_not_count_seats_held_before(fall: Term, cast: Cast) -> None:
     one, found = a_class(fall, "CSC-1"), a_round(fall)
     ranks(found, cast.ada, one, most_courses=2, most_credits=900)
@@ -109,7 +122,7 @@ def test_clash_with_a_seat_held_before_is_refused(fall: Term, cast: Cast) -> Non
     times = (Meets("MR", "10:00", "11:50"),)
     held, other = (a_class(fall, code, meetings=times) for code in ("CSC-1", "CSC-2"))
     window = an_open_window(fall, cohort={"students": [cast.ada.number]})
-    _claims(fall, held, cast.ada, window.id)
+    claims(fall, held, cast.ada, window.id)
     backend().ledger.close_window(fall.id, window.id, "tests")
     found = a_round(fall)
     ranks(found, cast.ada, other, held)
@@ -124,7 +137,7 @@ def test_seats_that_others_wait_for_are_not_given(fall: Term, cast: Cast) -> Non
     full = a_class(fall, "CSC-1", capacity=1)
     window = an_open_window(fall)
     for student in (cast.ada, cast.ben):
-        _claims(fall, full, student, window.id)
+        claims(fall, full, student, window.id)
     backend().ledger.drop(
         fall.id,
         student=cast.ada.id,
@@ -145,7 +158,7 @@ def test_seats_beyond_those_that_others_wait_for_are_given(fall: Term, cast: Cas
     full = a_class(fall, "CSC-1", capacity=1)
     window = an_open_window(fall)
     for student in (cast.ada, cast.ben):
-        _claims(fall, full, student, window.id)
+        claims(fall, full, student, window.id)
     backend().ledger.close_window(fall.id, window.id, "tests")
     with transaction() as session:
         session.get_one(Row, full.id).capacity = 40
@@ -161,7 +174,7 @@ def test_seats_of_a_pool_beyond_those_that_others_wait_for_are_given(
     one, two = (a_class(fall, code, capacity=9, pool_id=pool.id) for code in ("CSC-1", "CSC-2"))
     window = an_open_window(fall)
     for student in (cast.ada, cast.ben, cast.cleo):
-        _claims(fall, one, student, window.id)
+        claims(fall, one, student, window.id)
     backend().ledger.close_window(fall.id, window.id, "tests")
     assert build(a_round(fall)).problem.settings.pools == {str(pool.id): 0}
     with transaction() as session:
@@ -201,21 +214,23 @@ def test_priorities_become_cohorts_of_sections_and_ballots(fall: Term, cast: Cas
     assert "major CSC" not in of(found, cast.ada).cohorts
 
 
-def _claims(term: Term, section: Any, student: Any, window: int) -> None:
-    backend().ledger.submit(
-        term.id,
-        student=student.id,
-        request=None,
-        limit=2400,
-        windows=[window],
-        choices=[LedgerChoice(((Claim(section.id, 400),),), wait=True)],
-        content=[],
-        actor="tests",
-        correlation="tests",
-    )
-
-
 def _send(term: Term, section: Any) -> None:
     with transaction() as session:
         session.get_one(Row, section.id).version += 1
     assert send_sections(term.id, section.id)
+
+
+def test_changes_after_the_end_are_named(fall: Term, cast: Cast) -> None:
+    same, fewer, gone = (a_class(fall, f"CSC-{at}", capacity=5) for at in range(3))
+    found = a_round(fall)
+    ranks(found, cast.ada, same, fewer, gone)
+    assert changed_since(frozen(found)) == []
+    with transaction() as session:
+        session.get_one(Row, fewer.id).capacity = 2
+        session.get_one(Row, gone.id).status = "CANCELED"
+    for each in (fewer, gone):
+        _send(fall, each)
+    assert changed_since(found) == [
+        (f"CSC-1-{fewer.number}", "2 free seats, not 5"),
+        (f"CSC-2-{gone.number}", "No seats any more"),
+    ]

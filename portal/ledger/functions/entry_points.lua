@@ -40,6 +40,7 @@ register("leave", with_registrations(rate_limited(answer_once(function(ask) retu
 register("adjust", answer_once(adjusted, adjust))
 register("adjust_batch", adjust_batch)
 register("allocate", allocate)
+register("put_round_end", put_round_end)
 register("hold_for_round", hold_for_round)
 register("end_round", end_round)
 register("preview", preview, { "no-writes" })

@@ -89,6 +89,20 @@ function Term:join_pool(section, pool)
       redis.call("HSET", self:key("pools"), pool.id, pool.capacity .. ":" .. pool.version)
     end
     redis.call("SADD", self:key("pool", pool.id), section)
+    self:hold_with_pool(section, pool.id)
   end
   return left
+end
+
+-- Hold back a section that joins a pool whose seats an allocation round gives out.
+function Term:hold_with_pool(section, pool)
+  if redis.call("EXISTS", self:key("in_round")) == 0 then return end
+  for _, member in ipairs(redis.call("SMEMBERS", self:key("pool", pool))) do
+    local round = redis.call("HGET", self:key("in_round"), member)
+    if round and redis.call("HSETNX", self:key("in_round"), section, round) == 1 then
+      redis.call("SREM", self:key("vacant"), section)
+      local event = { aggregate = "rounds", round = tonumber(round), sections = { section } }
+      self:journal(self:next_seq(), "round_held", event)
+    end
+  end
 end

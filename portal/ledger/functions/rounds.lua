@@ -3,6 +3,16 @@
 
 local OF_ROUND = {} -- in place of windows: a round needs none
 
+-- Remember when a round ends: from then on, nobody takes seats before its sections are held back.
+local function put_round_end(term)
+  local ask = term.ask
+  if tonumber(redis.call("HGET", term:key("round_ends"), ask.round)) == ask.ends then return {} end
+  redis.call("HSET", term:key("round_ends"), ask.round, ask.ends)
+  local seq = term:next_seq()
+  term:journal(seq, "round_end_set", { aggregate = "rounds", round = ask.round, ends = ask.ends })
+  return { seq = seq }
+end
+
 -- Hold back the seats of these sections for a round. Sections that another round holds stay with it.
 local function hold_for_round(term)
   local ask, added = term.ask, {}
@@ -13,7 +23,8 @@ local function hold_for_round(term)
       redis.call("SREM", term:key("vacant"), id)
     end
   end
-  if #added == 0 then return {} end
+  local known = redis.call("HDEL", term:key("round_ends"), ask.round)
+  if #added == 0 and known == 0 then return {} end
   local seq = term:next_seq()
   term:journal(seq, "round_held", { aggregate = "rounds", round = ask.round, sections = added })
   return { seq = seq }
@@ -25,7 +36,8 @@ local function end_round(term)
   for id, round in pairs(hash(term:key("in_round"))) do
     if tonumber(round) == ask.round then freed[#freed + 1] = tonumber(id) end
   end
-  if #freed == 0 then return {} end
+  local known = redis.call("HDEL", term:key("round_ends"), ask.round)
+  if #freed == 0 and known == 0 then return {} end
   table.sort(freed)
   for _, id in ipairs(freed) do redis.call("HDEL", term:key("in_round"), id) end
   local seq = term:next_seq()

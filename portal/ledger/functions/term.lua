@@ -22,6 +22,7 @@
 --   fence            why nothing may be decided            deadlines  hash: deadline -> ms, its first
 --                                                          moment that is too late; those passed
 --   in_round         hash: section -> allocation round whose seats are still being given out
+--   round_ends       hash: allocation round -> ms, its end, until its sections are held back
 --   deadlines_seen   the newest version of the deadlines that was sent, also if they were the same
 --   student:<id>     hash: e:<section> -> credits         woken     hash: workers already enqueued
 --                          c:<section> -> its corequisites, JSON
@@ -34,6 +35,7 @@
 
 local DAY = 24 * 60 * 60 * 1000
 local SLOT, TALLIED = 10000, 20 * 60 * 1000 -- ms
+local ENDING = 15 * 60 * 1000 -- ms: how long the end of a round holds back its term at most
 local BAND = 1e12 -- a waitlist's scores are (band - 1) * BAND + ticket
 -- The loader puts FIELDS, the fields of a section, before this line (function_library.py).
 
@@ -145,7 +147,20 @@ end
 -- The allocation round that gives out the seats of a section, or nil: nobody else may take them.
 function Term:round_of(section)
   local round = tonumber(redis.call("HGET", self:key("in_round"), section))
-  return round ~= self.round and round or nil
+  if round then return round ~= self.round and round or nil end
+  return not self.round and self:ending_round() or nil
+end
+
+-- A round that has ended, but whose sections are not held back yet, as it is not known which they
+-- are. Until then the round holds back the whole term, but not for long if something goes wrong.
+function Term:ending_round()
+  if self.ending == nil then
+    self.ending = false
+    for round, ends in pairs(hash(self:key("round_ends"))) do
+      if self.at >= tonumber(ends) and self.at < ends + ENDING then self.ending = tonumber(round) end
+    end
+  end
+  return self.ending
 end
 
 -- Whether this call gives out the seats of a section for its allocation round.

@@ -60,6 +60,7 @@ class Image(TermState):
     ended: set[int] = field(default_factory=set)
     deadlines: Row = field(default_factory=dict)  # ms by name, those passed, and their version
     in_round: dict[int, int] = field(default_factory=dict)  # the round that holds a section
+    round_ends: dict[int, int] = field(default_factory=dict)  # ms, until its sections are held
     passes: dict[Pair, int] = field(default_factory=dict)  # that are in force
     drops: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))  # by day
     # waiting students without a matching reserved seat
@@ -84,7 +85,7 @@ class Image(TermState):
                 self.opened.add(payload["window"])
             case "window_closed":
                 self.ended.add(payload["window"])
-            case "round_held" | "round_ended":
+            case "round_end_set" | "round_held" | "round_ended":
                 self._hold(event)
             case "deadlines_set" | "deadline_passed":
                 self._set_deadlines(payload)
@@ -100,9 +101,14 @@ class Image(TermState):
             del self.pool_versions[gone]
 
     def _hold(self, event: Event) -> None:
+        number = event.context["round"]
+        if event.name == "round_end_set":
+            self.round_ends[number] = event.payload["ends"]
+            return
+        self.round_ends.pop(number, None)
         for section in event.payload["sections"]:
             if event.name == "round_held":
-                self.in_round[section] = event.context["round"]
+                self.in_round[section] = number
             else:
                 self.in_round.pop(section, None)
 
@@ -336,6 +342,7 @@ KINDS = (
     Kind("drops", "hash", "student", "", lambda image: image.drops.items()),
     Kind("windows", "hash", "", "window", _windows),
     Kind("in_round", "hash", "", "section", lambda image: [(None, image.in_round)]),
+    Kind("round_ends", "hash", "", "", lambda image: [(None, image.round_ends)]),
     Kind("deadlines", "hash", "", "", lambda image: [(None, image.deadlines)]),
     Kind("next", "text", "", "", _next),
 )  # fmt: skip

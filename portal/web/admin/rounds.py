@@ -17,7 +17,7 @@ from portal.core.moments import milliseconds
 from portal.core.queue import enqueue
 from portal.people.roles import Right
 from portal.registration.credits import amount
-from portal.rounds import ballots, steps
+from portal.rounds import ballots, problem, steps
 from portal.web.admin.round_forms import (
     MAJOR,
     EndForm,
@@ -144,7 +144,9 @@ def index(term_id: int) -> ResponseReturnValue:
 @requires(Right.SEE_ROUNDS)
 def show(term_id: int, round_id: int) -> ResponseReturnValue:
     """Render a round: its settings, its turnout, and what can be done with it."""
-    return render_template("admin/round.html", **_shown(term_id, round_id))
+    shown = _shown(term_id, round_id)
+    changed = _changed(shown["round"])
+    return render_template("admin/round.html", changed=changed, **shown)
 
 
 @bp.get("/<int:round_id>/now")
@@ -222,6 +224,9 @@ def take_step(term_id: int, round_id: int, round_step: str) -> ResponseReturnVal
     """Announce, cancel or publish a round, once it is confirmed."""
     found, step = _round(term_id, round_id), STEPS[round_step]
     facts = [(_("Round"), found.name), *_facts(found)]
+    if round_step == "publish" and (changed := _changed(found)):
+        texts = [f"{name}: {text}" for name, text in changed]
+        facts.append((_("Changed since the end"), "; ".join(texts)))
     page = step.wording.page(_back(found), facts=facts, seen={"version": found.version})
 
     def act(reason: str) -> ResponseReturnValue:
@@ -354,6 +359,11 @@ def _facts(found: Round) -> list[tuple[str, str]]:
         (_("Most draw tickets"), str(found.tickets)),
         (_("Public value"), found.public_value or found.public_source),
     ]
+
+
+def _changed(found: Round) -> list[tuple[str, str]]:
+    """Return the sections that changed after the ballots were fixed, and how, until publishing."""
+    return problem.changed_since(found) if found.state in {"closed", "computed"} else []
 
 
 def _shown(term_id: int, round_id: int) -> dict[str, Any]:

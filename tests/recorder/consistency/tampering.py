@@ -18,6 +18,7 @@ def a_term_to_tamper_with() -> Rush:
     tomorrow = backend().ledger.now() + 24 * 60 * 60_000
     backend().ledger.put_deadlines(rush.term, {"drop_deadline": tomorrow}, 1)
     backend().ledger.hold_for_round(rush.term, 1, rush.sections[2:])
+    backend().ledger.put_round_end(rush.term, 2, tomorrow)
     _, newcomer, leaver, head = rush.students
     section = rush.sections[0]
     drop(rush, newcomer, section)
@@ -102,6 +103,7 @@ TAMPERINGS = {
         "ledger deadlines",
     ),
     "a round lost its sections": (ledger("DEL", "{p}:in_round"), "ledger in_round"),
+    "a round lost its end": (ledger("DEL", "{p}:round_ends"), "ledger round_ends"),
     "a seat seems vacant": (ledger("SADD", "{p}:vacant", "{section}"), "ledger vacant"),
     "an enrollment was altered": (
         database(

@@ -20,7 +20,7 @@ from e2e.browser import ARGUMENTS, find
 from e2e.contrast import DESKTOP, PHONE
 from e2e.person import Person
 from e2e.portal import Running, running
-from portal.catalog.models import Instructor
+from portal.catalog.models import Instructor, Term
 from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.settings import ROOT
@@ -28,10 +28,14 @@ from portal.ledger.types import Outcome, WindowView
 from portal.people.models import Account, Student
 from portal.recorder import receipts
 from portal.registration import plan_store, plans
-from portal.registration.requests import SectionRequest
+from portal.registration.requests import Choice, SectionRequest
 from portal.reports.models import WindowReport
+from portal.rounds import steps
+from portal.rounds.models import BallotRow
 from portal.waiting_room import room
+from portal.windows import rounds
 from tests import register
+from tests.rounds.builders import a_round
 
 FOLDER = ROOT / "docs" / "screenshots"
 DOCS = {
@@ -45,10 +49,11 @@ DOCS = {
     "admin-desktop-light",
     "section-desktop-light",
     "operations-desktop-dark",
+    "round-desktop-light",
 }
 SCREENS = {"desktop": DESKTOP, "phone": PHONE}
 SCHEMES = ("light", "dark")
-RUSH = 1200
+RUSH, RANKED = 1200, 8
 ADA, BEN = "student0001", "student0002"
 # Students in line who are nobody in particular.
 EARLY, LATE = range(1_000_000, 1_000_300), range(2_000_000, 2_000_900)
@@ -125,6 +130,7 @@ class Photographer:
         self._close()
         self._shoot("report", "admin", f"{here}/windows/{window}/report")
         self._shoot("fairness", "admin", f"{here}/windows/{window}/fairness")
+        self._shoot("round", "admin", f"{here}/rounds/{self._round()}/compare")
         self._shoot("audit", "admin", "/admin/audit")
 
     def _shoot(self, name: str, who: str, address: str, *, ask: bool = False) -> None:
@@ -224,6 +230,39 @@ class Photographer:
         full = [card for card in self.cards if not seats[card.id].claimable]
         self._claim_some(ada, free, Outcome.ENROLLED, 3)
         self._claim_some(ada, full, Outcome.WAITLISTED, 1)
+
+    def _round(self) -> int:
+        """A round with a trial: many students rank eight sections each, popular ones more often."""
+        chance, now = Random(3), rounds.database_now()
+        with transaction() as session:
+            term = session.get_one(Term, self.term.id)
+            students = list(session.scalars(select(Student.id).order_by(Student.id)))
+            admin = session.scalars(select(Account.id).where(Account.is_admin).limit(1)).one()
+        weights = [1 / (1 + rank) ** 0.9 for rank in range(len(self.cards))]
+        found = a_round(term, admin, begins=now - 1000, ends=now + 3_600_000)
+        rows = []
+        for student in students:
+            chosen: dict[int, None] = {}
+            while len(chosen) < RANKED:
+                chosen[chance.choices(self.cards, weights)[0].id] = None
+            lines = tuple(Choice(((SectionRequest(each),),), wait=True) for each in chosen)
+            rows.append(
+                BallotRow(
+                    round_id=found.id,
+                    student_id=student,
+                    code=f"{student}-",
+                    lines=plans.pack(plans.Plan(lines)),
+                    most_courses=5,
+                    most_credits=2000,
+                    changes=1,
+                    changed_at=found.begins_at,
+                )
+            )
+        with transaction() as session:
+            session.add_all(rows)
+        steps.request_trial(found.id, admin)
+        steps.make_trial(steps.trials(found.id)[0].id)
+        return found.id
 
     def _claim_some(
         self, student: int, cards: list[SectionView], wanted: Outcome, number: int

@@ -31,7 +31,7 @@ class BallotRefused(Exception):  # noqa: N818  an expected state, not an error
     """A ballot that was not taken.
 
     Codes: early, late, canceled, not_yours (the student is not in the cohort and has no ballot),
-    limits, empty (the plan).
+    limits, empty (the plan); `joint` has more for joint choices.
     """
 
     def __init__(self, code: str) -> None:
@@ -108,7 +108,7 @@ def hand_in(found: Round, student: int, most_courses: int, most_credits: int) ->
     with transaction() as session:
         # The plan before the round, as a change of the plan locks them.
         plan = read_plan(session, found.term_id, student, lock=True)
-        found, now = _taking(session, number)
+        found, now = taking(session, number)
         if not plan.choices:
             raise BallotRefused("empty")
         has_one = session.get(BallotRow, (number, student)) is not None
@@ -139,7 +139,7 @@ def hand_in(found: Round, student: int, most_courses: int, most_credits: int) ->
 def withdraw(number: int, student: int) -> None:
     """Take a ballot back; nothing happens if there is none. Raise BallotRefused."""
     with transaction() as session:
-        _taking(session, number)
+        taking(session, number)
         session.execute(
             delete(BallotRow).where(BallotRow.round_id == number, BallotRow.student_id == student)
         )
@@ -178,7 +178,7 @@ def turnout(found: Round) -> Turnout:
         return Turnout(number, count_students(session, found.cohort), round(float(choices or 0), 1))
 
 
-def _taking(session: Session, number: int) -> tuple[Round, datetime]:
+def taking(session: Session, number: int) -> tuple[Round, datetime]:
     """Return the round, locked against its end, and when it was found to take ballots.
 
     Raise BallotRefused unless it does.

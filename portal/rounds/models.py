@@ -1,4 +1,4 @@
-"""What a round gathers and finds: ballots, files and trials."""
+"""What a round gathers and finds: ballots, joint choices, files and trials."""
 
 from datetime import datetime
 from typing import Any
@@ -33,6 +33,28 @@ class BallotRow(Base):
     result: Mapped[list[Any] | None] = mapped_column(JSONB(none_as_null=True))
     given: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     unmet_first: Mapped[bool | None]
+
+
+class JointChoice(Base):
+    """Sections that students rank together: `numbers` are those of all who were named."""
+
+    __tablename__ = "joint_choices"
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"), index=True)
+    made_by: Mapped[int] = mapped_column(ForeignKey("students.id"))
+    sections: Mapped[list[int]] = mapped_column(JSONB)
+    numbers: Mapped[list[str]] = mapped_column(JSONB)
+
+
+class JointMember(Base):
+    """A student of a joint choice, and whether they have agreed to it."""
+
+    __tablename__ = "joint_members"
+
+    joint_id: Mapped[int] = mapped_column(ForeignKey("joint_choices.id"), primary_key=True)
+    student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), primary_key=True, index=True)
+    agreed: Mapped[bool]
 
 
 class RoundFile(Base):

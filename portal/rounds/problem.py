@@ -30,6 +30,7 @@ from portal.registration.limits import credit_limit
 from portal.registration.plans import Plan, unpack
 from portal.registration.precheck import Precheck, offered
 from portal.registration.requests import Alternative
+from portal.rounds import joint
 from portal.rounds.models import BallotRow
 from portal.rounds.store import file_of
 from portal.windows.models import Round
@@ -77,7 +78,8 @@ def build(found: Round) -> Frozen:
         commitment=commitment(found),
         public_source=found.public_source,
     )
-    ballots, refused = [], {}
+    ballots: dict[int, Ballot] = {}
+    refused, plans = {}, {}
     with transaction() as session:
         query = select(BallotRow).where(BallotRow.round_id == found.id)
         rows = session.scalars(query.order_by(BallotRow.student_id)).all()
@@ -89,9 +91,37 @@ def build(found: Round) -> Frozen:
         for row in batch:
             if who := people.get(row.student_id):
                 ballot, why = _ballot(found, row, who, catalog, offer)
-                ballots.append(replace(ballot, unmet=unmet.get(row.student_id, 0)))
+                ballots[row.student_id] = replace(ballot, unmet=unmet.get(row.student_id, 0))
                 refused[row.student_id] = why
-    return Frozen(make(settings, ballots), refused)
+                plans[row.student_id] = unpack(row.lines)
+    with transaction() as session:
+        for number, sections, places in joint.agreed_in(session, found.id, plans):
+            _make_joint(ballots, places, f"joint {number}", offer.names, sections)
+    return Frozen(make(settings, ballots.values()), refused)
+
+
+def _make_joint(
+    ballots: dict[int, Ballot],
+    places: Mapping[int, int],
+    name: str,
+    names: Mapping[int, str],
+    sections: Sequence[int],
+) -> None:
+    """Let a choice be joint in the ballot of each student, in the same words.
+
+    If one of them may not take the sections together, or has one of them, none gets the choice.
+    """
+    bundle = tuple(dict.fromkeys(names.get(each, UNALLOWED) for each in sections))
+    asked = {
+        frozenset(ballots[student].choices[place].alternatives[0])
+        for student, place in places.items()
+    }
+    if asked != {frozenset(bundle)} and UNALLOWED not in bundle:
+        bundle = (*bundle, UNALLOWED)
+    for student, place in places.items():
+        choices = list(ballots[student].choices)
+        choices[place] = Choice((bundle,), name)
+        ballots[student] = replace(ballots[student], choices=tuple(choices))
 
 
 def offer_of(found: Round) -> Offer:

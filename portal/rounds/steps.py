@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session, aliased
 
 from portal.allocation.compact import compact
-from portal.allocation.measures import by_cohort, measures, to_json
+from portal.allocation.measures import by_cohort, gain, measures, to_json
 from portal.allocation.mechanisms import allocate, run
 from portal.allocation.problem import MECHANISMS, Ballot, Problem
 from portal.allocation.problem import to_json as json_of
@@ -39,6 +39,8 @@ from portal.windows.models import Round
 from portal.windows.rounds import RoundRefused
 
 SAMPLE = 500  # students among whom envy is looked for
+# Students for whom other ballots are tried, times the ballots of the round: each try computes it.
+TRIED, MOST_TRIED = 20_000, 20
 BATCH = 1000  # ballots that are written at once
 
 
@@ -187,6 +189,7 @@ def make_trial(trial: int) -> None:
     found = rounds.read(row.round_id)
     problem = frozen_problem(found.id) if found.root else build(found).problem
     made = _trial(found.id, problem, f"trial {trial}")
+    _add_gains(made, problem, [f"trial {trial}", f"trial {trial} again"])
     with transaction() as session:
         values = {"measures": made.measures, "ballots": made.ballots}
         done = update(RoundTrial).where(RoundTrial.id == trial, RoundTrial.measures.is_(None))
@@ -267,6 +270,14 @@ def _trial(number: int, problem: Problem, seed: str) -> RoundTrial:
         cohorts = {each: to_json(one) for each, one in by_cohort(result).items()}
         found[name] = to_json(measures(result, SAMPLE)) | {"cohorts": cohorts}
     return RoundTrial(round_id=number, ballots=len(problem.ballots), measures=found)
+
+
+def _add_gains(made: RoundTrial, problem: Problem, seeds: Sequence[str]) -> None:
+    """Add to a comparison what some students could gain by another ballot, by mechanism."""
+    students = min(MOST_TRIED, TRIED // max(1, len(problem.ballots)))
+    for name, found in (made.measures or {}).items() if students else ():
+        by_others = gain(problem, name, seeds, students)
+        found |= {"better_ballot": by_others.beforehand, "gain": by_others.mean}
 
 
 def _store(session: Session, number: int, kind: str, file: str) -> None:

@@ -122,6 +122,8 @@ MEASURES = {
     "justified_envy": (_l("Lost a seat to someone of lower priority"), True),
     "spread": (_l("First choice: best less worst cohort"), True),
     "seats_left": (_l("Seats left"), False),
+    "better_ballot": (_l("Sampled students whom another ballot would serve better"), True),
+    "gain": (_l("Their mean gain, in points of their ranking"), True),
 }
 
 

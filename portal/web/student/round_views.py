@@ -9,7 +9,7 @@ from portal.core.moments import milliseconds
 from portal.core.outage import postgresql
 from portal.people.student_profile import StudentProfile, profile
 from portal.registration.credits import points
-from portal.rounds import ballots
+from portal.rounds import ballots, joint
 from portal.rounds.ballots import Ballot
 from portal.windows.models import Round
 
@@ -21,6 +21,7 @@ class BallotView:
     round: Round
     phase: str
     ballot: Ballot | None
+    student: int
     times: LocalClock
     now: int
 
@@ -38,6 +39,12 @@ class BallotView:
     def changed(self) -> str:
         """Return when the ballot last changed, to the second."""
         return self.times.exact(self.ballot.changed_at) if self.ballot else ""
+
+    @property
+    def invitations(self) -> int:
+        """Return how many joint choices name the student, who has not agreed yet."""
+        found = joint.of_student(self.round.id, self.student)
+        return sum(not each.agreed for each in found)
 
     @property
     def credits(self) -> str:
@@ -83,4 +90,5 @@ def view_of(found: Round, student: int, now: int) -> BallotView:
         phase = "done" if found.state == "applied" else "canceled"
     elif found.state != "open" or now >= ends:
         phase = "ended"
-    return BallotView(found, phase, ballots.ballot_of(found.id, student), local_clock(), now)
+    ballot = ballots.ballot_of(found.id, student)
+    return BallotView(found, phase, ballot, student, local_clock(), now)

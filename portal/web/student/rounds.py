@@ -1,6 +1,8 @@
 """Allocation rounds of a student: the ballot on the plan page, and the page of a round."""
 
 import json
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from flask import Response, abort, redirect, render_template, request, url_for
@@ -9,20 +11,22 @@ from flask.typing import ResponseReturnValue
 from portal.allocation import verify
 from portal.backend import backend
 from portal.catalog.local_time import local_clock
+from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _, _l
 from portal.ledger.errors import LedgerUnavailable
 from portal.people.roles import Right
 from portal.people.student_profile import profile
 from portal.registration.credits import hundredths, points
+from portal.registration.next_steps import RefusalContext
 from portal.registration.plans import Plan
-from portal.rounds import ballots, results, steps, store
+from portal.rounds import ballots, joint, results, steps, store
 from portal.rounds.ballots import BallotRefused
 from portal.web.forms import decimal_number, whole_number
 from portal.web.http import flash_messages
 from portal.web.http.access import requires, visitor
 from portal.web.http.resuming import resumes
 from portal.web.student import bp
-from portal.web.student.round_views import view_of
+from portal.web.student.round_views import BallotView, view_of
 from portal.windows import rounds
 from portal.windows.models import Round
 from portal.windows.rounds import MECHANISMS
@@ -36,11 +40,18 @@ REFUSED = {
     "not_yours": _l("This round is for other students."),
     "limits": _l("Choose at most %(courses)s courses and %(credits)s credits."),
     "empty": _l("Your plan is empty. Plan sections first: your plan is your ballot."),
+    "no_ballot": _l("Hand in your ballot first."),
+    "others": _l("Enter the numbers of one to three other students."),
+    "sections": _l("Choose one of your choices. It must have no backup."),
+    "twice": _l("You already share this choice with others. End that first."),
+    "many": _l("You can share at most four choices."),
+    "gone": _l("This joint choice has ended."),
 }
 resumes_ballot = resumes(
     lambda term_id, round_id: _("Log in to continue with your plan."),  # noqa: ARG005
     lambda term_id, round_id: f"/terms/{term_id}/plan",  # noqa: ARG005
 )
+MOST_NAMED = 10  # student numbers that are read
 PUBLISHED = ("applied",)  # once all seats are given, so that nobody reads half of it
 TOO_LATE = _l(
     "The round ended on %(end)s, before this change arrived. It is in your plan, but it does not"
@@ -76,6 +87,10 @@ def allocation_round(term_id: int, round_id: int) -> ResponseReturnValue:
         outcomes=results.outcomes(found, student) if found.state in PUBLISHED else [],
         published=found.state in PUBLISHED,
         ballots=ballots.turnout(found).ballots if found.state == "canceled" else found.ballots,
+        joint=[
+            (each, _names(term_id, each.sections)) for each in joint.of_student(round_id, student)
+        ],
+        shareable=_shareable(view) if view.phase == "taking" else [],
     )
 
 
@@ -139,9 +154,51 @@ def withdraw_ballot(term_id: int, round_id: int) -> ResponseReturnValue:
     return _back(found, note=_("Your ballot is withdrawn. Your plan is unchanged."))
 
 
-def _back(found: Round, refusal: str = "", note: str = "") -> ResponseReturnValue:
-    """Return to the plan with a message."""
-    page = url_for(".plan", term_id=found.term_id)
+@bp.post("/rounds/<int:round_id>/joint")
+@requires(Right.REGISTER)
+@resumes_ballot
+def joint_choice(term_id: int, round_id: int) -> ResponseReturnValue:
+    """Share a choice with other students, agree to one, or end it for all."""
+    found, student = _round(term_id, round_id), visitor().student_id or 0
+    page = url_for(".allocation_round", term_id=term_id, round_id=round_id)
+    number = whole_number(request.form.get("joint", "0")) or 0
+    try:
+        match request.form.get("do"):
+            case "make":
+                sections = map(whole_number, request.form.get("sections", "").split())
+                names = re.split(r"[\s,;]+", request.form.get("students", "").strip())[:MOST_NAMED]
+                joint.make(round_id, student, [each or 0 for each in sections], {*names} - {""})
+                note = _("The others see it on this page, and can agree.")
+            case "agree":
+                joint.agree(round_id, number, student)
+                note = _("You agreed. Rank it in your plan, too.")
+            case "leave":
+                joint.leave(round_id, number, student)
+                note = _("The joint choice has ended for all of you.")
+            case _:
+                abort(400)
+    except BallotRefused as refusal:
+        return _back(found, refusal.code, page=page)
+    return _back(found, note=note, page=page)
+
+
+def _names(term_id: int, sections: Iterable[int]) -> str:
+    return RefusalContext(catalog_of(term_id), None, backend().settings.zone).names(sections)
+
+
+def _shareable(view: BallotView) -> list[tuple[str, str]]:
+    """Return the choices of a ballot that may become joint, as form values and names."""
+    if view.ballot is None:
+        return []
+    return [
+        (" ".join(map(str, each.sections)), _names(view.round.term_id, each.sections))
+        for each in joint.choices_alone(view.ballot.choices)
+    ]
+
+
+def _back(found: Round, refusal: str = "", note: str = "", page: str = "") -> ResponseReturnValue:
+    """Return to a page, by default the plan, with a message."""
+    page = page or url_for(".plan", term_id=found.term_id)
     if refusal:
         facts = {"courses": found.most_courses, "credits": points(found.most_credits)}
         message = str(REFUSED[refusal]) % {**facts, "end": _end(found.id)}

@@ -204,6 +204,7 @@ RULES = {
     f"GET {ROUND}": OWN,
     f"POST {ROUND}/ballot": STUDENT,
     f"POST {ROUND}/ballot/withdraw": STUDENT,
+    f"POST {ROUND}/joint": STUDENT,
     # The story's round has not ended: tests/web/admin/rounds/test_result.py
     **dict.fromkeys(
         (f"GET {ROUND}/published.json", f"GET {ROUND}/verify.py"),

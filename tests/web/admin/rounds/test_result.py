@@ -49,6 +49,7 @@ def test_registrar_sees_turnout_and_tries_the_mechanisms(
     assert "2 ballots" in page
     assert "50.0 %" in page
     assert "With a draw for this trial alone" in page
+    assert "whom another ballot would serve better" in page
     assert entries("round.trial")
 
 

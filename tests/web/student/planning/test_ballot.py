@@ -1,8 +1,10 @@
 """The ballot on the plan page: with plain forms and with htmx."""
 
+import re
 from typing import Any
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.catalog.models import Term
@@ -16,6 +18,7 @@ from portal.windows.models import Round
 from tests.cast import Cast, a_student, a_term, an_ended_window
 from tests.rounds.builders import a_draft, a_round, applied, ended, frozen, ranks
 from tests.web.student.plans import a_class, hidden_in, panel, plan_section, planned
+from tests.web.visitors import browser_of
 
 
 @pytest.fixture
@@ -219,3 +222,47 @@ def test_plan_is_shown_without_rounds_while_postgresql_is_away(
     postgresql.end()
     assert "First round" not in shown
     assert "CSC 1" in shown
+
+
+def test_students_rank_a_choice_together(
+    ada: FlaskClient, app: Flask, fall: Term, cast: Cast
+) -> None:
+    one, found = a_class(fall, "CSC-1"), a_round(fall)
+    ranks(found, cast.ada, one)
+    address = f"/terms/{fall.id}/rounds/{found.id}"
+    form = {
+        "do": "make",
+        "sections": str(one.id),
+        "students": f"{cast.ben.number}, {cast.cleo.number}",
+    }
+    answer = ada.post(f"{address}/joint", data=form, follow_redirects=True)
+    assert "The others see it on this page" in answer.text
+    assert "Does not count yet" in answer.text
+    for student, name in ((cast.ben, "ben"), (cast.cleo, "cleo")):
+        ranks(found, student, one)
+        browser = browser_of(app, name)
+        assert "wants to rank a choice together with you" in page(browser, fall)
+        (number,) = re.findall(r'name="joint" value="(\d+)"', browser.get(address).text)
+        browser.post(f"{address}/joint", data={"do": "agree", "joint": number})
+    assert "Counts" in ada.get(address).text
+    ended_ = ada.post(
+        f"{address}/joint", data={"do": "leave", "joint": number}, follow_redirects=True
+    )
+    assert "has ended for all of you" in ended_.text
+    again_ = ada.post(
+        f"{address}/joint", data={"do": "agree", "joint": number}, follow_redirects=True
+    )
+    assert "This joint choice has ended" in again_.text
+
+
+@pytest.mark.parametrize("students", ["", "1 2 3 4", " , ; "])
+def test_wrong_number_of_students_is_named(
+    ada: FlaskClient, fall: Term, cast: Cast, students: str
+) -> None:
+    one, found = a_class(fall, "CSC-1"), a_round(fall)
+    ranks(found, cast.ada, one)
+    form = {"do": "make", "sections": str(one.id), "students": students}
+    address = f"/terms/{fall.id}/rounds/{found.id}/joint"
+    answer = ada.post(address, data=form, follow_redirects=True)
+    assert "one to three other students" in answer.text
+    assert ada.post(address, data={"do": "anything"}).status_code == 400

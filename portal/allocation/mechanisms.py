@@ -6,8 +6,11 @@ each.
 """
 
 import hashlib
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 
 from portal.allocation.compact import REFUSED, Compact, compact
 from portal.allocation.problem import Problem
@@ -182,19 +185,25 @@ class _Deferred:
         self.linking: dict[int, set[Application]] = {venue: set() for venue in self.venues}
 
     def outcome(self) -> Outcome:
-        changed: Iterable[int] = range(len(self.table.options))
+        changed = dict.fromkeys(range(len(self.table.options)), 0)  # the first place crossed out
         while changed:
-            venues = {venue for student in changed for venue in self._apply_again(student)}
+            venues = {venue for each in changed.items() for venue in self._apply_again(*each)}
             turned_away = self._turned_away(venues)
+            changed = {}
             for student, place in turned_away:
                 self.left[student].remove(place)
-            changed = {student for student, _ in turned_away}
+                changed[student] = min(place, changed.get(student, place))
         self._give_seats(self.applicants)
         return [dict.fromkeys(places, 0) for places in self.applied], self.seats
 
-    def _apply_again(self, student: int) -> Iterator[int]:
-        """Send a student's applications; yield the venues where something changed."""
-        before, after = self.applied[student], self.table.chosen(student, self.left[student])
+    def _apply_again(self, student: int, first: int) -> Iterator[int]:
+        """Send a student's applications; yield the venues where something changed.
+
+        Those before the `first` place that was crossed out stay.
+        """
+        before, left = self.applied[student], self.left[student]
+        same = [place for place in before if place < first]
+        after = self.table.chosen(student, same + left[bisect_left(left, first) :])
         self.applied[student] = after
         for place in set(before) ^ set(after):
             sections = self._sections(student, place)
@@ -253,20 +262,45 @@ class _FinalPass:
     ) -> None:
         self.table, self.held, self.seats = table, held, seats
         self.position = {student: at for at, student in enumerate(order)}
+        self.freed: set[int] = set()  # sections where moves have freed seats
 
     def give_what_is_left(self) -> None:
-        """Make the moves that are possible, by priority and draw order, until there are none."""
-        while moves := sorted(self._moves(), key=self._key):
+        """Make the moves that are possible, by priority and draw order, until there are none.
+
+        Another move becomes possible only for those of the last ones, or where a seat was freed.
+        """
+        students: Iterable[int] = range(len(self.held))
+        while moves := sorted(self._moves(students), key=self._key):
+            self.freed.clear()
             for move in moves:
                 self.make(move, keep=True)
+            movers = {student for move in moves for student, _ in move}
+            students = sorted(movers.union(*(self._wanting[each] for each in self._venues())))
 
-    def _moves(self) -> Iterator[Move]:
-        """Yield the possible moves: of each student alone, then of each group."""
+    @cached_property
+    def _wanting(self) -> dict[tuple[bool, int], set[int]]:
+        """Return the students with an option in each section without a pool, and in each pool."""
+        found: dict[tuple[bool, int], set[int]] = defaultdict(set)
+        for student, options in enumerate(self.table.options):
+            for option in options:
+                for section in self.table.bundles[option.bundle] if option.bundle >= 0 else ():
+                    found[self._venue(section)].add(student)
+        return found
+
+    def _venues(self) -> set[tuple[bool, int]]:
+        return {self._venue(section) for section in self.freed}
+
+    def _venue(self, section: int) -> tuple[bool, int]:
+        pool = self.seats.pool[section]
+        return (True, pool) if pool >= 0 else (False, section)
+
+    def _moves(self, students: Iterable[int]) -> Iterator[Move]:
+        """Yield the possible moves: of each of these students alone, then of each group."""
         table, bundles = self.table, self.table.bundles
         may_be_free, surely_free = self._vacant()
         in_groups = {student for members in table.groups.values() for student, _ in members}
-        for student, held in enumerate(self.held):
-            mine = set(self._sections(student, held))
+        for student in students:
+            mine = set(self._sections(student, self.held[student]))
             for place, bundle in self._not_excluded(student):
                 if (bundle in surely_free and student not in in_groups) or (
                     (bundle in may_be_free or not mine.isdisjoint(bundles[bundle]))
@@ -345,6 +379,7 @@ class _FinalPass:
                 taken.append((student, sections))
         possible = len(taken) == len(move)
         if possible and keep:
+            self.freed.update(section for _, sections, _ in freed for section in sections)
             for student, places in after.items():
                 self.held[student] = {each: self.held[student].get(each, 0) for each in places}
             return True

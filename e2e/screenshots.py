@@ -238,7 +238,7 @@ class Photographer:
             term = session.get_one(Term, self.term.id)
             students = list(session.scalars(select(Student.id).order_by(Student.id)))
             admin = session.scalars(select(Account.id).where(Account.is_admin).limit(1)).one()
-        weights = [1 / (1 + rank) ** 0.9 for rank in range(len(self.cards))]
+        weights = [1 / (9 + rank) ** 0.6 for rank in range(len(self.cards))]
         found = a_round(term, admin, begins=now - 1000, ends=now + 3_600_000)
         rows = []
         for student in students:

@@ -112,11 +112,11 @@ def _make_joint(
     If one of them may not take the sections together, or has one of them, none gets the choice.
     """
     bundle = tuple(dict.fromkeys(names.get(each, UNALLOWED) for each in sections))
-    asked = {
+    bundles = {
         frozenset(ballots[student].choices[place].alternatives[0])
         for student, place in places.items()
     }
-    if asked != {frozenset(bundle)} and UNALLOWED not in bundle:
+    if bundles != {frozenset(bundle)} and UNALLOWED not in bundle:
         bundle = (*bundle, UNALLOWED)
     for student, place in places.items():
         choices = list(ballots[student].choices)

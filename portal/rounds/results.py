@@ -51,7 +51,7 @@ def outcomes(found: Round, student: int) -> list[ChoiceOutcome]:
     given, made = row.given or {}, []
     for at, (line, reasons) in enumerate(zip(unpack(row.lines).choices, row.result, strict=True)):
         against = refused[at] if at < len(refused) else [{} for _each in reasons]
-        barred = _without_position(line, reasons, at, given)
+        barred = _without_position(line, reasons, at, given) if found.state == "applied" else None
         made.append(
             ChoiceOutcome(
                 tuple(

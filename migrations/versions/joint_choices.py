@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "joint_choices"
-down_revision = "allocation_rounds"
+down_revision = "partial_approval"
 
 
 def upgrade() -> None:

@@ -171,11 +171,11 @@ def _audit(  # noqa: PLR0913, PLR0917
 
 def _facts(request: InstructorRequest) -> Facts:
     """Return the request's details for the audit trail."""
-    if request.kind == "seats":
-        facts = {"capacity": request.capacity, "wanted": request.wanted, "state": request.state}
-        return facts | ({"given": request.given_seats} if request.in_part else {})
-    facts = {"student": request.student_id, "waives": request.waives, "state": request.state}
-    return facts | ({"given": request.given_waives} if request.in_part else {})
+    facts: Facts = {"capacity": request.capacity, "wanted": request.wanted}
+    if request.kind == "override":
+        facts = {"student": request.student_id, "waives": request.waives}
+    given = {"given": request.given_seats or request.given_waives} if request.in_part else {}
+    return {**facts, "state": request.state, **given}
 
 
 def _locked(session: Session, section_id: int) -> Section:

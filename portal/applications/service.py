@@ -46,6 +46,7 @@ from portal.notifications.kinds import (
 )
 from portal.people import visitors
 from portal.people.models import Account, Student
+from portal.people.signals import sessions_ended
 from portal.recorder.promotion import retry_skipped
 from portal.recorder.signals import DueJob
 
@@ -362,6 +363,7 @@ def act(application: int) -> None:
         found = session.get(Application, application, with_for_update=True)
         if found is None or found.state != ACTING or not found.approval:
             return
+        was_student = found.student_id is not None
         with following(found.approval["correlation"]):
             try:
                 acted = KINDS[found.kind].approval.act(found)
@@ -371,6 +373,8 @@ def act(application: int) -> None:
             _settle(session, found, acted)
     if found.state == APPROVED and found.student_id:
         visitors.forget(found.account_id)
+        if not was_student:
+            sessions_ended.send(found.account_id)  # each process may know the account without it
         retry_skipped(found.student_id)
 
 

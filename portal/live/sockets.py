@@ -252,8 +252,11 @@ class SocketSession:
 
     def _check(self) -> None:
         """Check session and connection by our own ping (the library would use a selector each)."""
-        if not self._still_valid():
+        found: Any = visitors.find(self.page.visitor.id)
+        if not self._still_valid(found):
             self.page.closing = REFUSED
+        elif found.roles != self.page.visitor.roles:
+            self.page.closing = RESTART  # it may get more or less than it asked for
         elif not self.socket.pong_received:
             self.page.closing = RESTART
         elif self.socket.connected:  # otherwise it has closed meanwhile
@@ -269,8 +272,7 @@ class SocketSession:
                 left = visible_sections(page.visitor, page.term, tuple(page.sections))
                 self.hub.subscribe(page, _shared(frozenset(left)), set(page.topics))
 
-    def _still_valid(self) -> bool:
-        found: Any = visitors.find(self.page.visitor.id)
+    def _still_valid(self, found: visitors.Visitor | None) -> bool:
         same = found is not None and found.has(self.page.visitor.epoch, self.session)
         return same and time() < self.ends
 

@@ -13,6 +13,7 @@ token_created: Signal[Session, int, str] = Signal()
 # Sent in the transaction: the hold or permission that was granted or ended, with its audit entry.
 hold_changed: Signal[Session, Hold, AuditEntry] = Signal()
 permission_changed: Signal[Session, Permission, AuditEntry] = Signal()
-# Sent after the transaction: an account that lost a session or a role; a student's privacy.
+# Sent after the transaction: an account that lost a session or a role, or became a student; a
+# student's privacy.
 sessions_ended: Signal[int] = Signal()
 privacy_changed: Signal[int] = Signal()

@@ -1,4 +1,4 @@
-"""Sessions that end: every process knows it at once, and open pages end with their session."""
+"""Sessions that end and roles that change: every process and open page knows it at once."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,14 +9,18 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import update
 
+from portal.applications import service
 from portal.backend import Backend
+from portal.catalog.models import Section, Term
 from portal.core import redis_clients
 from portal.core.db import transaction
 from portal.live.hub import Hub
 from portal.live.publish import sessions_ended
 from portal.people import caches, visitors
-from portal.people.models import Account
+from portal.people.models import Account, Student
 from portal.web.account.sessions import LONGEST
+from tests import cast as builders
+from tests.applications.stories import a_visiting_application, decider
 from tests.cast import Cast
 from tests.live.conftest import Open
 from tests.live.hubs import end
@@ -25,7 +29,7 @@ from tests.live.tabs import Tab
 from tests.live.test_slow_pages import until
 from tests.web.visitors import browser_of
 
-REFUSED = 1008
+REFUSED, RESTART = 1008, 1012
 
 
 @pytest.fixture
@@ -109,3 +113,30 @@ def test_open_page_ends_with_its_session_though_no_message_came(
         db.execute(changed.values(ended_sessions=names))
     assert page.closed() == REFUSED
     assert answers(open_page)
+
+
+def test_open_page_of_someone_who_becomes_a_student_connects_again_and_shows_seats(
+    cast: Cast, open_tab: Open, term: Term, section: Section
+) -> None:
+    vera = builders.an_account("vera", email="vera@example.org")
+    made = a_visiting_application(vera, term.id, courses="CSC 1100")
+    page = open_tab(vera.id)
+    assert answers(page)
+    mia = builders.an_account("mia", is_admin=True)
+    for admin in (cast.max, mia):  # two stages need two people
+        service.approve(made, decider(made, admin.id))
+    assert page.closed() == REFUSED
+    again = open_tab(vera.id)
+    again.ask(term.id, [section.id])
+    again.shows(section.id, 2)
+
+
+@pytest.mark.usefixtures("cast")
+def test_open_page_connects_again_when_a_role_is_new_though_no_message_came(
+    open_tab: Open, checking: Node
+) -> None:
+    vera = builders.an_account("vera")
+    page = open_tab(vera.id, checking)
+    assert answers(page)
+    builders.added(Student(account_id=vera.id, number="V1"))
+    assert page.closed() == RESTART

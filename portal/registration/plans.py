@@ -245,6 +245,11 @@ def unpack(choices: Any, version: int = 0) -> Plan:
     return checked(Plan(tuple(map(_choice, choices)), version))
 
 
+def packed_sections(choices: list[dict[str, Any]]) -> set[int]:
+    """Return the sections of packed choices that are known to be valid."""
+    return {part[0] for each in choices for bundle in each["options"] for part in bundle}
+
+
 def write(plan: Plan) -> str:
     """Return the choices as the text of a form's field."""
     return json.dumps(pack(plan), separators=(",", ":"))

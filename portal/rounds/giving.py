@@ -8,6 +8,7 @@ and not noted as done is sent again: the ledger does each of its moves once.
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,7 +33,7 @@ from portal.people.student_profile import StudentProfile, read_all
 from portal.registration import requests
 from portal.registration.credits import hundredths
 from portal.registration.limits import credit_limit
-from portal.registration.plans import unpack
+from portal.registration.plans import Plan, packed_sections, unpack
 from portal.registration.requests import SectionRequest
 from portal.rounds.models import BallotRow
 from portal.rounds.problem import RESERVE, UNALLOWED, credits_of, number_of
@@ -81,7 +82,7 @@ def hold(found: Round) -> bool:
     ledger = backend().ledger
     with transaction() as session:
         lines = session.scalars(select(BallotRow.lines).where(BallotRow.round_id == found.id))
-        named = {each for line in lines for each in unpack(line).sections}
+        named = {each for line in lines for each in packed_sections(line)}
     pools = ledger.pools(found.term_id)
     shared = {pools[each] for each in named if each in pools}
     sections = sorted(named | {each for each, pool in pools.items() if pool in shared})
@@ -99,14 +100,18 @@ def apply(number: int) -> None:
     found = rounds.read(number)
     if found.state != "published":
         return
-    planned = moves(found)
-    for start in range(found.applied, len(planned), NOTED):
-        batch = planned[start : start + NOTED]
-        answers = _give(found, batch)
-        with transaction() as session:
-            _note(session, found.id, batch, answers)
-            done = update(Round).where(Round.id == number)
-            session.execute(done.values(applied=start + len(batch)))
+    planned, done = moves(found)[found.applied :], found.applied
+    batches = [planned[start : start + NOTED] for start in range(0, len(planned), NOTED)]
+    with ThreadPoolExecutor(1) as ahead:  # prepares a batch while the ledger does the one before
+        prepared = [ahead.submit(_prepare, found, each) for each in batches[:1]]
+        for at, batch in enumerate(batches):
+            ready = prepared.pop().result()
+            prepared += [ahead.submit(_prepare, found, each) for each in batches[at + 1 : at + 2]]
+            answers = _give(found, batch, ready)
+            done += len(batch)
+            with transaction() as session:
+                _note(session, found.id, batch, answers)
+                session.execute(update(Round).where(Round.id == number).values(applied=done))
     change = backend().ledger.end_round(found.term_id, number)
     enqueue(found.term_id, change.wake)
     _finish(number)
@@ -135,7 +140,8 @@ def moves(found: Round) -> list[Move]:
         row = ballots[ballot.pseudonym]
         seatings = zip(result[ballot.pseudonym], reserves[ballot.pseudonym], strict=True)
         permitted = {name for name, own in ballot.own.items() if own.keys() != {"credits"}}
-        chosen, mine = credits_of(unpack(row.lines)), []
+        plan, mine = unpack(row.lines), []
+        chosen = credits_of(plan)
         for (choice, alternative, turn), cohorts in seatings:
             names = ballot.choices[choice - 1].alternatives[alternative - 1]
             parts = sorted(zip(names, cohorts, strict=True), key=lambda each: each[0] in permitted)
@@ -149,12 +155,12 @@ def moves(found: Round) -> list[Move]:
             )
             mine.append((not permitted.isdisjoint(names), move))
         seats += [move for _, move in sorted(mine, key=lambda each: each[0])]
-        waits += _waits(row, table, places, number, position)
+        waits += _waits(row, plan, table, places, number, position)
     return [*seats, *(move for _key, move in sorted(waits, key=lambda each: each[0]))]
 
 
-def _waits(
-    row: Any, table: Compact, places: Mapping[str, int], number: int, position: int
+def _waits(  # noqa: PLR0913, PLR0917  what is known of a student
+    row: Any, plan: Plan, table: Compact, places: Mapping[str, int], number: int, position: int
 ) -> Iterator[tuple[tuple[int, ...], Move]]:
     """Yield the waitlist positions of a student's ballot, each with its place in the order.
 
@@ -164,7 +170,7 @@ def _waits(
     order is that in which students came to the section: by priority, turn, and draw.
     """
     drafted = table.problem.settings.mechanism == "draft"
-    choices, plan = table.problem.ballots[number].choices, unpack(row.lines)
+    choices = table.problem.ballots[number].choices
     chosen, lines = credits_of(plan), zip(plan.choices, row.result or (), strict=True)
     bundles = {each[:2]: each.bundle for each in table.options[number]}
     courses, credits_ = _left(row, table, number, bundles)
@@ -207,12 +213,22 @@ def _request(name: str, chosen: Mapping[int, int]) -> SectionRequest:
     return SectionRequest(section, chosen.get(section))
 
 
-def _give(found: Round, batch: Sequence[Move]) -> list[RoundAnswer]:
-    """Let the ledger do some moves; the rules are those of the records as they are now."""
+def _prepare(found: Round, batch: Sequence[Move]) -> dict[Move, RoundMove]:
+    """Return some moves for the ledger; the rules are those of the records as they are now."""
     with transaction() as session:
         people = read_all(session, {each.student for each in batch})
-    known = [each for each in batch if each.student in people]
-    payload = [_for_ledger(found, each, people[each.student]) for each in known]
+    return {
+        each: _for_ledger(found, each, people[each.student])
+        for each in batch
+        if each.student in people
+    }
+
+
+def _give(
+    found: Round, batch: Sequence[Move], ready: Mapping[Move, RoundMove]
+) -> list[RoundAnswer]:
+    """Let the ledger do some moves; those of students who are gone are refused."""
+    known, payload = list(ready), list(ready.values())
     given: list[RoundAnswer] = []
     for start in range(0, len(payload), AT_ONCE):
         step = payload[start : start + AT_ONCE]

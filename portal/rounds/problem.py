@@ -90,10 +90,10 @@ def build(found: Round) -> Frozen:
             people = read_all(session, [each.student_id for each in batch])
         for row in batch:
             if who := people.get(row.student_id):
-                ballot, why = _ballot(found, row, who, catalog, offer)
+                plan = plans[row.student_id] = unpack(row.lines)
+                ballot, why = _ballot(found, row, plan, who, catalog, offer)
                 ballots[row.student_id] = replace(ballot, unmet=unmet.get(row.student_id, 0))
                 refused[row.student_id] = why
-                plans[row.student_id] = unpack(row.lines)
     with transaction() as session:
         for number, sections, places in joint.agreed_in(session, found.id, plans):
             _make_joint(ballots, places, f"joint {number}", offer.names, sections)
@@ -241,14 +241,18 @@ def _pools(specs: Sequence[SectionSpec], counts: Mapping[int, SeatCounts]) -> di
     return {name: max(0, left - promised[name]) for name, left in pools.items()}
 
 
-def _ballot(
-    found: Round, row: BallotRow, who: StudentProfile, catalog: TermCatalog, offer: Offer
+def _ballot(  # noqa: PLR0913, PLR0917  what a ballot depends on
+    found: Round,
+    row: BallotRow,
+    plan: Plan,
+    who: StudentProfile,
+    catalog: TermCatalog,
+    offer: Offer,
 ) -> tuple[Ballot, list[Any]]:
     """Return a ballot in the published form, and the reasons against its alternatives."""
     registrations = backend().ledger.registrations(found.term_id, row.student_id)
     limit = hundredths(credit_limit(who, catalog))
     precheck = Precheck(who, catalog, registrations, limit)
-    plan = unpack(row.lines)
     against = [[_against(precheck, each) for each in line.alternatives] for line in plan.choices]
     everywhere = _refused_everywhere(against)
     choices = []

@@ -128,10 +128,12 @@ def agreed_in(
         select(JointChoice).where(JointChoice.round_id == number).order_by(JointChoice.id)
     ).all()
     members = _members(session, [each.id for each in found])
-    counting = []
+    counting: list[tuple[int, list[int], dict[int, int]]] = []
+    taken: set[tuple[int, int]] = set()  # no choice is part of two
     for each in found:
         places = _places(each, members[each.id], plans)
-        if places:
+        if places and taken.isdisjoint(places.items()):
+            taken |= places.items()
             counting.append((each.id, each.sections, places))
     return counting
 

@@ -88,6 +88,16 @@ def refuses_a_section(told: File) -> None:
     of_a(told)["refused"] = ["A"]
 
 
+def lifts_a_rule(told: File) -> None:
+    of_a(told)["own"] = {"A": {"meetings": []}}
+
+
+def parts_a_joint_choice(told: File) -> None:
+    for each in told["ballots"]:
+        for choice in each["choices"]:
+            choice["joint"] = ""
+
+
 def adds_a_ballot(told: File) -> None:
     told["ballots"].append({**of_a(told), "pseudonym": "f" * 64})
 
@@ -113,6 +123,8 @@ CHEATS = [
     drops_a_ballot,
     alters_a_ballot,
     refuses_a_section,
+    lifts_a_rule,
+    parts_a_joint_choice,
     adds_a_ballot,
     puts_a_ballot_twice,
     reorders_the_ballots,

@@ -3,11 +3,14 @@
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from portal.backend import backend
 from portal.catalog.models import Term
+from portal.core.db import transaction
 from portal.rounds import ballots, joint, results, steps
 from portal.rounds.ballots import BallotRefused
+from portal.rounds.models import JointMember
 from portal.rounds.problem import build
 from portal.windows.models import Round
 from tests.cast import Cast, a_course, a_section, a_term, an_open_window
@@ -144,6 +147,18 @@ def test_nobody_agrees_to_two_joint_choices_of_the_same_sections(
     first, second = (shared(found, seminar, each, cast.ben) for each in (cast.ada, cast.cleo))
     joint.agree(found.id, first, cast.ben.id)
     assert refusal(lambda: joint.agree(found.id, second, cast.ben.id)) == "twice"
+
+
+def test_choice_is_part_of_one_joint_choice_at_most(fall: Term, cast: Cast, seminar: Any) -> None:
+    """Two requests at the same moment may both have been accepted."""
+    found = a_round(fall)
+    for student in (cast.ada, cast.ben, cast.cleo):
+        ranks(found, student, seminar)
+    first, second = (shared(found, seminar, each, cast.ben) for each in (cast.ada, cast.cleo))
+    with transaction() as session:
+        session.execute(update(JointMember).values(agreed=True))
+    assert groups(found) == {f"joint {first}": 2}
+    assert second > first
 
 
 def test_nothing_changes_after_the_end(fall: Term, cast: Cast, seminar: Any) -> None:

@@ -51,7 +51,7 @@ resumes_ballot = resumes(
     lambda term_id, round_id: _("Log in to continue with your plan."),  # noqa: ARG005
     lambda term_id, round_id: f"/terms/{term_id}/plan",  # noqa: ARG005
 )
-MOST_NAMED = 10  # student numbers that are read
+MOST_NAMED, LARGEST = 10, 2**31 - 1  # student numbers that are read; the id of a joint choice
 PUBLISHED = ("applied",)  # once all seats are given, so that nobody reads half of it
 TOO_LATE = _l(
     "The round ended on %(end)s, before this change arrived. It is in your plan, but it does not"
@@ -161,13 +161,13 @@ def joint_choice(term_id: int, round_id: int) -> ResponseReturnValue:
     """Share a choice with other students, agree to one, or end it for all."""
     found, student = _round(term_id, round_id), visitor().student_id or 0
     page = url_for(".allocation_round", term_id=term_id, round_id=round_id)
-    number = whole_number(request.form.get("joint", "0")) or 0
+    number = min(whole_number(request.form.get("joint", "0")) or 0, LARGEST)
     try:
         match request.form.get("do"):
             case "make":
                 sections = map(whole_number, request.form.get("sections", "").split())
-                names = re.split(r"[\s,;]+", request.form.get("students", "").strip())[:MOST_NAMED]
-                joint.make(round_id, student, [each or 0 for each in sections], {*names} - {""})
+                names = re.findall(r"[\w.-]{1,64}", request.form.get("students", ""))[:MOST_NAMED]
+                joint.make(round_id, student, [each or 0 for each in sections], {*names})
                 note = _("The others see it on this page, and can agree.")
             case "agree":
                 joint.agree(round_id, number, student)

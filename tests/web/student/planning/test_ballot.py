@@ -255,7 +255,7 @@ def test_students_rank_a_choice_together(
     assert "This joint choice has ended" in again_.text
 
 
-@pytest.mark.parametrize("students", ["", "1 2 3 4", " , ; "])
+@pytest.mark.parametrize("students", ["", "1 2 3 4", " , ; ", "\0"])
 def test_wrong_number_of_students_is_named(
     ada: FlaskClient, fall: Term, cast: Cast, students: str
 ) -> None:
@@ -266,3 +266,5 @@ def test_wrong_number_of_students_is_named(
     answer = ada.post(address, data=form, follow_redirects=True)
     assert "one to three other students" in answer.text
     assert ada.post(address, data={"do": "anything"}).status_code == 400
+    gone = ada.post(address, data={"do": "agree", "joint": "9" * 30}, follow_redirects=True)
+    assert "This joint choice has ended" in gone.text

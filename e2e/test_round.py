@@ -6,10 +6,13 @@ import sys
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
+from sqlalchemy import select
 
-from e2e.person import Meet
+from e2e.person import Meet, Person
 from portal.catalog.local_time import local_clock
 from portal.catalog.models import Term
+from portal.core.db import transaction
+from portal.people.models import Student
 from portal.windows import rounds
 from tests import cast as builders
 from tests.rounds.builders import ended
@@ -37,6 +40,7 @@ def test_a_round_from_its_making_to_a_checked_result(
         expect(each.page.get_by_text("It is no advantage to be early")).to_be_visible()
         each.page.get_by_role("button", name="Hand in my ballot").click()
         expect(each.page.get_by_text("Your ballot has 2 choices")).to_be_visible()
+    _share(students[0], students[1], f"/terms/{term.id}/rounds/{found.id}", "ben")
     boss.goto(f"/admin/terms/{term.id}/rounds/{found.id}")
     expect(boss.locator(".dials dd").first).to_have_text("3")
 
@@ -72,6 +76,22 @@ def test_a_round_from_its_making_to_a_checked_result(
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout
     assert "yes Your ballot is in the file." in ran.stdout
+
+
+def _share(one: Person, other: Person, address: str, name: str) -> None:
+    """Let a student rank the second choice together with another one, who agrees."""
+    with transaction() as session:
+        number = session.scalars(
+            select(Student.number).join(Student.account).filter_by(username=name)
+        ).one()
+    one.go(address)
+    one.page.get_by_label("Your choice").select_option(index=1)
+    one.page.get_by_label("Student numbers of one to three others").fill(number)
+    one.page.get_by_role("button", name="Rank it together").click()
+    expect(one.page.get_by_text("Does not count yet")).to_be_visible()
+    other.go(address)
+    other.page.get_by_role("button", name="Agree").click()
+    expect(other.page.get_by_text("Counts", exact=True)).to_be_visible()
 
 
 def _makes_and_announces(boss: Page, term: Term) -> None:

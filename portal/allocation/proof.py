@@ -59,7 +59,7 @@ def seed_of(secret: str, public_value: str) -> str:
 
 def root(problem: Problem) -> str:
     """Return the root over the settings and the ballots."""
-    return _rows(problem)[-1][0]
+    return tree(problem)[-1][0]
 
 
 def inclusion_proof(problem: Problem, pseudonym: str) -> Proof:
@@ -67,9 +67,13 @@ def inclusion_proof(problem: Problem, pseudonym: str) -> Proof:
     places = {ballot.pseudonym: at for at, ballot in enumerate(problem.ballots, start=1)}
     if pseudonym not in places:
         raise ValueError(f"There is no ballot {pseudonym}.")
-    at = places[pseudonym]
+    return path(tree(problem), places[pseudonym])
+
+
+def path(rows: Sequence[Sequence[str]], at: int) -> Proof:
+    """Return the hashes that lead from a leaf of a tree to its root; leaf 0 is the settings."""
     proof = []
-    for row in _rows(problem)[:-1]:
+    for row in rows[:-1]:
         partner = at ^ 1
         if partner < len(row):
             proof.append(("right" if partner > at else "left", row[partner]))
@@ -130,7 +134,7 @@ def problem_of(file: dict[str, Any]) -> Problem:
     return make(settings_from_json(file["settings"]), ballots)
 
 
-def _rows(problem: Problem) -> list[list[str]]:
+def tree(problem: Problem) -> list[list[str]]:
     """Return the rows of the hash tree, the leaves first; a hash without a partner moves up."""
     row = [leaf(to_json(problem.settings)), *(leaf(to_json(each)) for each in problem.ballots)]
     rows = [row]

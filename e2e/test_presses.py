@@ -102,7 +102,7 @@ def test_a_refusal_that_is_loaded_again_says_when_it_was_decided_and_can_be_trie
     ben.confirm()
     ben.has(only, "")
     ada.page.reload()  # the browser sends the form again
-    expect(ada.page.get_by_text("This form was already answered")).to_be_visible()
+    expect(ada.page.get_by_text("You already sent this")).to_be_visible()
     button.click()
     expect(ada.mine).to_contain_text(only.title)
 
@@ -152,7 +152,7 @@ def test_rows_say_at_once_what_a_new_seat_makes_of_them(
     assert [size[2:] for size in places(ada.page, *rows)] == before
     expect(ada.cell(clashing)).to_contain_text("Overlaps")
     ada.ask(clashing)
-    expect(ada.dialog.get_by_role("alert")).to_contain_text("meets at the same time as your CSC")
+    expect(ada.dialog.get_by_role("alert")).to_contain_text("at the same time as your CSC")
     ada.page.keyboard.press("Escape")
     ada.ask(mine)
     ada.confirm()

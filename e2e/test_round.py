@@ -37,7 +37,7 @@ def test_a_round_from_its_making_to_a_checked_result(
             each.go(f"/terms/{term.id}/sections/{section.id}/plan")
             each.page.get_by_role("button", name="Add to plan").click()
         each.go(f"/terms/{term.id}/plan")
-        expect(each.page.get_by_text("It is no advantage to be early")).to_be_visible()
+        expect(each.page.get_by_text("Being early makes no difference")).to_be_visible()
         each.page.get_by_role("button", name="Hand in my ballot").click()
         expect(each.page.get_by_text("Your ballot has 2 choices")).to_be_visible()
     _share(students[0], students[1], f"/terms/{term.id}/rounds/{found.id}", "ben")

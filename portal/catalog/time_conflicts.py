@@ -55,8 +55,8 @@ def clash_in_words(section: "SectionView | None", held: "SectionView | None", na
         times = requisites.all_of(theirs)
         return _("It meets at the same time as your %(name)s (%(times)s).", name=name, times=times)
     return _n(
-        "Its %(mine)s meets at the same time as your %(name)s (%(times)s).",
-        "Its %(mine)s meet at the same time as your %(name)s (%(times)s).",
+        "It meets %(mine)s, at the same time as your %(name)s (%(times)s).",
+        "It meets %(mine)s, at the same time as your %(name)s (%(times)s).",
         len(mine),
         mine=requisites.all_of(mine),
         name=name,

@@ -129,12 +129,12 @@ def _round(notification: Notification) -> NotificationText:
     name = notification.data["name"]
     address = f"/terms/{notification.term_id}/rounds/{notification.data['round']}"
     if notification.data["state"] == "canceled":
-        text = _("No seats are given in it. Your plan is unchanged.")
+        text = _("No one got a seat from it. Your plan is unchanged.")
         title = _("%(name)s has been canceled", name=name)
         return NotificationText(title, (text,), NextStep(_("See the round"), address), "stop")
-    text = _("Read what you got, and why each other choice failed.")
+    text = _("See which classes you got, and why you didn’t get the others.")
     return NotificationText(
-        _("The seats of %(name)s are given", name=name),
+        _("The result of %(name)s is out", name=name),
         (text,),
         NextStep(_("See my result"), address),
         "go",
@@ -426,7 +426,7 @@ SKIPPED = Kind(
 ROUND = Kind(
     "round",
     _round,
-    _l("Results of allocation rounds"),
+    _l("The result of an allocation round is out"),
     _l("When the seats of a round in which you took part are given, or it is canceled"),
     toast=True,
 )

@@ -277,7 +277,7 @@ def _section_new(_facts: Facts, context: RefusalContext) -> Answer:
 
 @reason("section_confirmed", _l("Section already confirmed"), obstacle=_l("The roster is closed"))
 def _section_confirmed(_facts: Facts, context: RefusalContext) -> Answer:
-    text = _("%(name)s is confirmed. You can no longer add it.", name=context.name)
+    text = _("%(name)s no longer takes new students.", name=context.name)
     return text, next_steps.other_sections(context)
 
 
@@ -325,7 +325,7 @@ def _prerequisite(facts: Facts, context: RefusalContext) -> Answer:
         own = [_own_grade(code, low[code]) for code in low]
         text = " ".join((_("Requires %(courses)s.", courses=courses), *own))
     else:
-        text = _("Requires %(courses)s, which is not on your record.", courses=courses)
+        text = _("Requires %(courses)s (not on your record).", courses=courses)
     codes = requisites.codes(facts["missing"])
     offered = next((code for code in codes if context.catalog.course_id(code)), None)
     if offered:
@@ -370,7 +370,7 @@ def _consent(_facts: Facts, context: RefusalContext) -> Answer:
     permission=_l("Courses hidden from some students"),
 )
 def _not_for_you(_facts: Facts, context: RefusalContext) -> Answer:
-    text = _("%(name)s is for other majors, levels or class years than yours.", name=context.name)
+    text = _("%(name)s is not open to your major, level or class year.", name=context.name)
     return text, next_steps.section_list(context)
 
 

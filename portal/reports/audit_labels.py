@@ -78,8 +78,8 @@ FIELDS = {
     "mails": _l("Emails"),
     "name": _l("Name"),
     "mechanism": _l("Mechanism"),
-    "most_courses": _l("Most courses"),
-    "most_credits": _l("Most credits"),
+    "most_courses": _l("Maximum number of courses"),
+    "most_credits": _l("Maximum number of credits"),
     "names": _l("Events"),
     "number": _l("Number"),
     "off": _l("Switched off"),
@@ -162,7 +162,7 @@ OPTIONS = {
 }
 
 VALUES = {
-    "acting": _l("Approved, being carried out"),
+    "acting": _l("Approved, takes effect soon"),
     "CANCELED": _l("Canceled"),
     "CONFIRMED": _l("Confirmed"),
     "NEW": _l("New"),

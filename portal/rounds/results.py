@@ -112,7 +112,7 @@ def _outcome(  # noqa: PLR0913, PLR0917  what is known of an alternative
                 _("You are not on its waitlist: a seat could break the limits of your ballot.")
             )
         case ["refused", why_not] if code == Why.SEATED:
-            texts = [_("The round gave it to you, but the seat could not be taken any more:")]
+            texts = [_("The round gave you a seat, but we could not enroll you:")]
             texts += _rules_in_words(catalog, why_not)
             code = ""
         case ["refused", why_not]:
@@ -135,18 +135,20 @@ def _rules_in_words(
 
 SAID = {
     Why.SEATED: _l("You got it."),
-    Why.NOT_NEEDED: _l("Not needed: you got a better alternative of this choice."),
+    Why.NOT_NEEDED: _l("Not needed: you got a section that you ranked higher."),
     Why.CLASH: _l("It meets at the same time as your choice %(number)s."),
-    Why.SAME_COURSE: _l("It is of the same course as your choice %(number)s."),
-    Why.MOST_COURSES: _l("With your higher choices you had as many courses as you wanted."),
-    Why.CREDITS: _l("With your higher choices it would have been too many credits."),
+    Why.SAME_COURSE: _l("It is another section of the course you got with choice %(number)s."),
+    Why.MOST_COURSES: _l("Your higher choices already gave you as many courses as you asked for."),
+    Why.CREDITS: _l("Together with your higher choices, it would be over your maximum credits."),
     Why.JOINT: _l("Not everyone of the group could take it."),
     Why.FULL: _l("It was full: others had a higher priority, or came earlier in the draw."),
 }
 SAID_OF_TURN = {
     ("draft", Why.SEATED): _l("You got it in turn %(turn)s."),
     ("draft", Why.FULL): _l("It was full when your turn %(turn)s came."),
-    ("serial", Why.FULL): _l("It was full when you came, as number %(turn)s of the draw."),
+    ("serial", Why.FULL): _l(
+        "It was already full when it was your turn (number %(turn)s in the draw)."
+    ),
 }
 
 

@@ -17,7 +17,7 @@ from tests.web.ledger_outage import ledger_away
 from tests.web.pages import words
 
 QUEUE = "/admin/applications"
-STATE = "Approved, being carried out"
+STATE = "Approved, takes effect soon"
 DECIDED = "This application has already been decided."
 
 

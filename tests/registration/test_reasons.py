@@ -64,7 +64,7 @@ def test_conflict_names_only_the_conflicting_meetings() -> None:
     case = RefusalContext(a_board(card, held), card, CASE.zone)
     text = explain([Reason("time_conflict", {"section": held.id})], case)[0].text
     assert text == (
-        "Its Tue 10:00–11:50 am meets at the same time as your MAT 1-01 (Tue 11:00 am–12:50 pm)."
+        "It meets Tue 10:00–11:50 am, at the same time as your MAT 1-01 (Tue 11:00 am–12:50 pm)."
     )
 
 

@@ -86,6 +86,6 @@ def test_all_conflicting_meetings_are_named() -> None:
     card = a_card("A-1", meetings=(a_meeting(1), a_meeting(2)))
     held = a_card("B-1", meetings=(a_meeting(3, 600, 780),))
     assert clash_in_words(card, held, "B 1-01") == (
-        "Its Mon 10:00–11:50 am and Tue 10:00–11:50 am meet at the same time"
+        "It meets Mon 10:00–11:50 am and Tue 10:00–11:50 am, at the same time"
         " as your B 1-01 (Mon Tue 10:00 am–1:00 pm)."
     )

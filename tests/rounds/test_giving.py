@@ -433,7 +433,7 @@ def test_seat_that_can_not_be_given_any_more_is_explained(fall: Term, cast: Cast
     steps.work(fall.id)
     (outcome,) = results.outcomes(again(found.id), cast.ada.id)
     assert not outcome.seated
-    assert "could not be taken any more" in outcome.alternatives[0].texts[0]
+    assert "we could not enroll you" in outcome.alternatives[0].texts[0]
     assert "hold" in " ".join(outcome.alternatives[0].texts)
     with transaction() as session:
         entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "round.apply")).one()
@@ -450,7 +450,7 @@ def test_seat_that_is_refused_without_reasons_speaks_of_no_clash(fall: Term, cas
         session.execute(mine.values(given={"0-0": ["refused", {}]}))
     (outcome,) = results.outcomes(again(found.id), cast.ada.id)
     assert outcome.alternatives[0].texts == (
-        "The round gave it to you, but the seat could not be taken any more:",
+        "The round gave you a seat, but we could not enroll you:",
         "Ask the registrar’s office why.",
     )
 

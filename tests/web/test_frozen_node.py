@@ -121,7 +121,7 @@ def test_claim_reported_as_refused_is_never_enrolled(
 
     late = stuck.form(path, meanwhile)
     assert late.status_code == 422
-    assert "This form was already answered" in words(late.text)
+    assert "You already sent this" in words(late.text)
     assert not standing(section, cast.ada).enrolled
     assert press(ada, section, "pick").status_code == 303  # a new form has a key of its own
 
@@ -165,7 +165,7 @@ def test_plan_reported_as_refused_is_never_enrolled(
 
     late = stuck.form(path, meanwhile, plan=plan)
     assert late.status_code == 422
-    assert "This form was already answered" in words(late.text)
+    assert "You already sent this" in words(late.text)
     assert not standing(section, cast.ada).enrolled
 
 

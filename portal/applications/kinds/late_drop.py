@@ -9,8 +9,8 @@ KIND = Kind(
     name="late_drop",
     title=_l("Late drop"),
     intro=_l(
-        "Ask to drop a class after your selection window has ended or the last day to drop. It"
-        " leaves no mark."
+        "Ask to drop a class after your registration window or the last day to drop has passed."
+        " It does not show on your record."
     ),
     holds=True,
     steps=(

@@ -47,25 +47,26 @@ class DecisionForm(Form):
     @classmethod
     def about(cls, line: RequestView, decision: str = "") -> "DecisionForm":
         """Return the form for a request, with what can be approved in part, if anything."""
-        asked, now = line.request, line.request.section.capacity
-        default = {"seats": asked.wanted, "waives": asked.waives}
+        instructor_request = line.request
+        now = instructor_request.section.capacity
+        default = {"seats": instructor_request.wanted, "waives": instructor_request.waives}
         form = cls(data=default) if decision else cls(formdata=None, data=default)
         form.note.flags.required = decision == "decline"
-        form.seats.least, form.seats.most = now + 1, asked.wanted or 0
+        form.seats.least, form.seats.most = now + 1, instructor_request.wanted or 0
         form.seats.description = _(
             "It has %(capacity)s now. Enter fewer than %(wanted)s to approve in part.",
             capacity=formatting.number(now),
-            wanted=formatting.number(asked.wanted or 0),
+            wanted=formatting.number(instructor_request.wanted or 0),
         )
         form.waives.description = _("To approve in part, clear the rules that still apply.")
-        form.waives.offer({code: PERMISSIONS[code] for code in asked.waives})
-        some = decision != "decline" and asked.state == "open" and not line.stale
+        form.waives.offer({code: PERMISSIONS[code] for code in instructor_request.waives})
+        some = decision != "decline" and instructor_request.state == "open" and not line.stale
         if not some or form.seats.least >= form.seats.most:
             del form.seats
-        if not some or len(asked.waives) < 2:
+        if not some or len(instructor_request.waives) < 2:
             del form.waives
         form.note.description = _(
-            "%(who)s can read this. Required if you decline.", who=asked.account.name
+            "%(who)s can read this. Required if you decline.", who=instructor_request.account.name
         )
         return form
 

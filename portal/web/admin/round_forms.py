@@ -78,15 +78,16 @@ class RoundForm(CohortForm):
         },
         missing=_l("Choose what becomes of reserved seats."),
     )
-    most_courses = NumberField(_l("Most courses"), least=1, most=20)
-    most_credits = DecimalField(_l("Most credits"), least=1, most=100)
+    most_courses = NumberField(_l("Maximum number of courses"), least=1, most=20)
+    most_credits = DecimalField(_l("Maximum number of credits"), least=1, most=100)
     tickets = NumberField(
         _l("Most draw tickets"),
         least=1,
         most=MOST_TICKETS,
         description=_l(
-            "Each first choice that a student did not get in an earlier round of any term is one"
-            " more ticket, up to this number. With 1, the past does not count."
+            "A student gets one more ticket for each earlier round, in any term, in which they"
+            " missed their first choice. This is the maximum. With 1, earlier rounds do not"
+            " count."
         ),
     )
     public_source = TextField(

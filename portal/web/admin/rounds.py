@@ -54,7 +54,7 @@ REFUSED = {
         "Another round takes ballots of some of the same students at that time. Choose other times"
         " or students."
     ),
-    "state": _l("The round is no longer in the state for this."),
+    "state": _l("You can’t do this any more: the round has moved to its next stage."),
 }
 RESERVES = {
     "given": _l("Given to students of their cohorts"),
@@ -120,7 +120,7 @@ MEASURES = {
     "few": (_l("Two courses or fewer, of those who ranked three or more"), True),
     "envy": (_l("Would rather have another’s schedule"), True),
     "justified_envy": (_l("Lost a seat to someone of lower priority"), True),
-    "spread": (_l("First choice: best less worst cohort"), True),
+    "spread": (_l("First choice: gap between the best and the worst cohort"), True),
     "seats_left": (_l("Seats left"), False),
     "better_ballot": (_l("Sampled students whom another ballot would serve better"), True),
     "gain": (_l("Their mean gain, in points of their ranking"), True),
@@ -356,8 +356,8 @@ def _facts(found: Round) -> list[tuple[str, str]]:
         (_("How seats are given"), str(MECHANISMS[found.mechanism])),
         *([(_("Priorities"), priorities(found))] if found.priorities else []),
         (_("Reserved seats"), str(RESERVES[found.reserves])),
-        (_("Most courses"), str(found.most_courses)),
-        (_("Most credits"), amount(found.most_credits)),
+        (_("Maximum number of courses"), str(found.most_courses)),
+        (_("Maximum number of credits"), amount(found.most_credits)),
         (_("Most draw tickets"), str(found.tickets)),
         (_("Public value"), found.public_value or found.public_source),
     ]

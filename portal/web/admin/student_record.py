@@ -380,7 +380,8 @@ def correct_completed(student_id: int) -> ResponseReturnValue:
     )
     form = CompletedForm(data={"was": _mark(shown), "course": code, **facts})
     form.grade.description = _(
-        "Minimum grades know %(grades)s. A course with another grade, or without one, meets none.",
+        "Minimum grades can be %(grades)s. A course with another grade, or with no grade, does"
+        " not meet any.",
         grades=", ".join(grades.listed()),
     )
     if form.was.data:

@@ -248,10 +248,10 @@ def edit_bands(term_id: int) -> ResponseReturnValue:
 
 def _people_wait(positions: int) -> str:
     return _n(
-        "A student waits in this term, who joined under the present order. The groups can change"
-        " once no one waits.",
-        "Students have %(count)s waitlist positions in this term, joined under the present"
-        " order. The groups can change once no one waits.",
+        "A student is on a waitlist of this term under the current order. You can change the"
+        " groups once no one is waiting.",
+        "Students have %(count)s waitlist positions in this term under the current order. You"
+        " can change the groups once no one is waiting.",
         positions,
         count=formatting.number(positions),
     )

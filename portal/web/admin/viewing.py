@@ -41,7 +41,7 @@ def begin(student_id: int) -> ResponseReturnValue:
         facts=[(_("Student"), f"{who.name}, {who.number}")],
         meaning=[
             _("You see the pages of the student until you press “Stop viewing”."),
-            _("Nothing can be changed, and the student does not notice."),
+            _("You can’t change anything, and the student is not notified."),
             _("The waiting room, applications and the account are left out."),
             _("The audit trail records when you start and stop."),
         ],

@@ -85,7 +85,7 @@ CONTROLS = {
     ),
     "advice": Wording(
         _l("Use the limits of the rehearsal"),
-        _l("They apply at once. You can go back to the limits of now with one button."),
+        _l("They apply at once. You can restore the current limits with one button."),
         done=_l("The limits of the rehearsal apply."),
         button=_l("Use these limits"),
     ),

@@ -649,7 +649,7 @@ def _needless(kind: Kind, term: TermView) -> str:
     if kind.holds:
         return _(
             "You can drop classes yourself until %(day)s while a registration window is open to"
-            " you. It leaves no mark.",
+            " you. It does not show on your record.",
             day=last,
         )
     return _(

@@ -32,11 +32,9 @@ from portal.windows.models import Round
 from portal.windows.rounds import MECHANISMS
 
 REFUSED = {
-    "early": _l("The round does not take ballots yet."),
-    "late": _l(
-        "The round ended on %(end)s, before this arrived. Your ballot stays as it was at the end."
-    ),
-    "canceled": _l("This round is canceled: no seats are given."),
+    "early": _l("You can’t hand in a ballot yet. The round has not started."),
+    "late": _l("Too late: the round ended on %(end)s. Your ballot stays as it was then."),
+    "canceled": _l("This round was canceled. No one got a seat from it."),
     "not_yours": _l("This round is for other students."),
     "limits": _l("Choose at most %(courses)s courses and %(credits)s credits."),
     "empty": _l("Your plan is empty. Plan sections first: your plan is your ballot."),
@@ -54,8 +52,8 @@ resumes_ballot = resumes(
 MOST_NAMED, LARGEST = 10, 2**31 - 1  # student numbers that are read; the id of a joint choice
 PUBLISHED = ("applied",)  # once all seats are given, so that nobody reads half of it
 TOO_LATE = _l(
-    "The round ended on %(end)s, before this change arrived. It is in your plan, but it does not"
-    " count: your ballot stays as it was at the end."
+    "Too late for your ballot: the round ended on %(end)s. Your plan has this change, but your"
+    " ballot does not."
 )
 
 
@@ -204,7 +202,9 @@ def _back(found: Round, refusal: str = "", note: str = "", page: str = "") -> Re
         message = str(REFUSED[refusal]) % {**facts, "end": _end(found.id)}
         flash_messages.keep(message, "few", page)
     else:
-        note = note or _("Your ballot is in. It follows each change of your plan until the end.")
+        note = note or _(
+            "Your ballot is in. Until the round ends, it changes when you change your plan."
+        )
         flash_messages.keep(note, "go", page)
     return redirect(page, 303)
 

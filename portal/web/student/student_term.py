@@ -104,6 +104,12 @@ class StudentTerm:
         return precheck.past_adding(self.deadlines, self.phase.now)
 
     @property
+    def adding_ends(self) -> int:
+        """Return when the last day to add ends (ms), if that is before the window closes; else 0."""
+        window, ends = self.phase.window, self.deadlines.get("add_deadline", 0)
+        return ends if window and self.phase.now < ends < window.closes else 0
+
+    @property
     def late_to_leave(self) -> list[Reason]:
         """Return a reason if the last day to drop or withdraw has passed."""
         return precheck.past_leaving(self.deadlines, self.phase.now)

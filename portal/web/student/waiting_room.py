@@ -94,9 +94,13 @@ class WaitingRoomStatus:
 
     @property
     def deadline(self) -> int:
-        """Return until when the student can register (ms): the visit or the window ends."""
+        """Return until when the student can add classes (ms), or drop some if it is too late.
+
+        The visit ends, the last day to add, or the window.
+        """
         window = self.student_term.phase.window
-        return min(filter(None, (self.last, window.closes if window else 0)), default=0)
+        ends = (self.last, self.student_term.adding_ends, window.closes if window else 0)
+        return min(filter(None, ends), default=0)
 
     @property
     def seconds(self) -> int:

@@ -99,7 +99,7 @@ def _prior(found: Estimate) -> str:
             "this term open before registration ends."
         )
     return _(
-        "No seat has opened here recently. This term, about 1 in "
-        "%(many)s opens before registration ends.",
+        "No seat has opened here recently. This term, about 1 seat in %(many)s opens before"
+        " registration ends.",
         many=found.one_in,
     )

@@ -78,7 +78,7 @@ def test_several_sections_have_results_in_order(ada: Caller, term: Any, cast: Ca
         (free.id, "enrolled"),
     ]
     assert [each["code"] for each in results[0]["reasons"]] == ["prerequisite"]
-    assert results[0]["message"] == "Requires MAT 1, which is not on your record."
+    assert results[0]["message"] == "Requires MAT 1 (not on your record)."
     assert receipts.find(results[0]["receipt"])
     assert results[1]["registration_id"] == before.registration
     assert results[2]["waitlist_position"] == 1

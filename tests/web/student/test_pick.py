@@ -36,7 +36,7 @@ def test_form_shows_the_section(ada: FlaskClient, term: Any) -> None:
         "Grace",
         "4 credits",
         "2 of 2 open",
-        "If it is full by then, put me on the waitlist",
+        "If it fills up before I get a seat, put me on the waitlist",
     ):
         assert result in text
 

@@ -14,7 +14,7 @@ from tests.registration.plan_makers import line
 from tests.web.pages import DIALOG, address, held, hidden, press, seat, words
 from tests.web.student.plans import hidden_in, plan, submission
 
-ANSWERED = "This form was already answered at "
+ANSWERED = "You already sent this at "
 RETRY = "Press the button below to try again."
 
 

@@ -52,7 +52,7 @@ def test_every_reason_has_a_checkbox_with_the_students_text(boss: FlaskClient, c
     assert page.status_code == 303
     page = look(boss, cast.ada, full)
     assert set(obstacles(page)) == {"window_unscheduled", "time_conflict", "full", "prerequisite"}
-    assert "“Requires MAT 1010, which is not on your record.”" in text_of(page)
+    assert "“Requires MAT 1010 (not on your record).”" in text_of(page)
 
 
 def test_reason_that_is_not_ticked_still_refuses(

@@ -105,7 +105,7 @@ class StudentTerm:
 
     @property
     def adding_ends(self) -> int:
-        """Return when the last day to add ends (ms), if that is before the window closes; else 0."""
+        """Return when the last day to add ends (ms) if the window closes later; else 0."""
         window, ends = self.phase.window, self.deadlines.get("add_deadline", 0)
         return ends if window and self.phase.now < ends < window.closes else 0
 

@@ -354,8 +354,14 @@ def credits_of(plan: Plan) -> dict[int, int]:
     return {part.section: part.credits for part in parts if part.credits is not None}
 
 
-def _unmet(session: Session, found: Round) -> dict[int, int]:
-    """Return how often students missed their first choice in earlier rounds."""
+def tickets_of(found: Round, student: int) -> int:
+    """Return how many draw tickets a student has, as long as no other round is published."""
+    with transaction() as session:
+        return min(1 + _unmet(session, found, student).get(student, 0), found.tickets)
+
+
+def _unmet(session: Session, found: Round, student: int | None = None) -> dict[int, int]:
+    """Return how often students, or one of them, missed their first choice in earlier rounds."""
     if found.tickets < 2:
         return {}
     query = (
@@ -364,6 +370,8 @@ def _unmet(session: Session, found: Round) -> dict[int, int]:
         .where(BallotRow.unmet_first.is_(True), Round.state.in_(("published", "applied")))
         .group_by(BallotRow.student_id)
     )
+    if student is not None:
+        query = query.where(BallotRow.student_id == student)
     return {row[0]: row[1] for row in session.execute(query)}
 
 

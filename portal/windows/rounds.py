@@ -18,7 +18,7 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import ChangedMeanwhile, transaction
-from portal.core.i18n import _l
+from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds, moment
 from portal.core.queue import enqueue
 from portal.people.models import Student
@@ -34,6 +34,7 @@ STATES = {
     "applied": _l("Published"),
     "canceled": _l("Canceled"),
 }
+MAJOR = "major"  # the priority of students of the section's subject
 MECHANISMS = {
     "draft": _l("Draft by turns"),
     "serial": _l("Serial dictatorship"),
@@ -86,6 +87,14 @@ def details(found: Round) -> RoundDetails:
         priorities=tuple(found.priorities),
         public_source=found.public_source,
         **{name: getattr(found, name) for name in names},
+    )
+
+
+def priorities(found: Round) -> str:
+    """Return the priorities of a round in words, the first one first."""
+    return "; ".join(
+        _("majors of the section’s subject") if each == MAJOR else each.partition(" ")[2]
+        for each in found.priorities
     )
 
 

@@ -23,11 +23,10 @@ from portal.web.forms import (
 )
 from portal.windows import cohorts
 from portal.windows.models import Round
-from portal.windows.rounds import MECHANISMS, RoundDetails, details
+from portal.windows.rounds import MAJOR, MECHANISMS, RoundDetails, details
 
 PRIORITIES = ("first", "second", "third")
 MOST_TICKETS = 10
-MAJOR = "major"
 
 
 class RoundForm(CohortForm):

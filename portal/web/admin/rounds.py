@@ -19,7 +19,6 @@ from portal.people.roles import Right
 from portal.registration.credits import amount
 from portal.rounds import ballots, problem, steps
 from portal.web.admin.round_forms import (
-    MAJOR,
     EndForm,
     NewRoundForm,
     ValueForm,
@@ -354,7 +353,7 @@ def _facts(found: Round) -> list[tuple[str, str]]:
         (_("Ends"), clock.full(_ms(found, "ends_at"))),
         (_("For"), _("%(whom)s (%(count)s students)", whom=cohort, count=students)),
         (_("How seats are given"), str(MECHANISMS[found.mechanism])),
-        *([(_("Priorities"), priorities(found))] if found.priorities else []),
+        *([(_("Priorities"), rounds.priorities(found))] if found.priorities else []),
         (_("Reserved seats"), str(RESERVES[found.reserves])),
         (_("Maximum number of courses"), str(found.most_courses)),
         (_("Maximum number of credits"), amount(found.most_credits)),
@@ -380,14 +379,6 @@ def _shown(term_id: int, round_id: int) -> dict[str, Any]:
         "commitment": rounds.commitment(found),
         "over": milliseconds(found.ends_at) <= rounds.database_now(),
     }
-
-
-def priorities(found: Round) -> str:
-    """Return the priorities of a round in words, the first one first."""
-    return "; ".join(
-        _("majors of the section’s subject") if each == MAJOR else each.partition(" ")[2]
-        for each in found.priorities
-    )
 
 
 def _ms(found: Round, name: str) -> int:

@@ -19,7 +19,7 @@ from portal.people.student_profile import profile
 from portal.registration.credits import hundredths, points
 from portal.registration.next_steps import RefusalContext
 from portal.registration.plans import Plan
-from portal.rounds import ballots, joint, results, steps, store
+from portal.rounds import ballots, joint, problem, results, steps, store
 from portal.rounds.ballots import BallotRefused
 from portal.web.forms import decimal_number, whole_number
 from portal.web.http import flash_messages
@@ -81,6 +81,8 @@ def allocation_round(term_id: int, round_id: int) -> ResponseReturnValue:
         round=found,
         term_id=term_id,
         mechanism=MECHANISMS[found.mechanism],
+        priorities=rounds.priorities(found),
+        tickets=problem.tickets_of(found, student) if found.state == "open" else 0,
         commitment=rounds.commitment(found),
         outcomes=results.outcomes(found, student) if found.state in PUBLISHED else [],
         published=found.state in PUBLISHED,

@@ -110,6 +110,11 @@ def test_name_is_used_once_in_a_term(admin: FlaskClient, term: Term) -> None:
     assert "Another round of this term has this name" in answer.text
 
 
+def test_page_shows_the_priorities(admin: FlaskClient, term: Term) -> None:
+    found = a_draft(term, mechanism="deferred", priorities=("major", "year Senior"))
+    assert "majors of the section’s subject; Senior" in admin.get(at(found)).text
+
+
 def test_draft_is_edited_with_its_values_in_the_form(admin: FlaskClient, term: Term) -> None:
     a_student("eli", year="Senior")
     found = a_draft(term, cohort={"years": ["Senior"]}, priorities=("major",))

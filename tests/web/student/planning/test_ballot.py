@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import select
 
 from portal.catalog.models import Term
 from portal.core.db import transaction
@@ -14,6 +15,7 @@ from portal.people import caches
 from portal.people.models import Student
 from portal.registration import limits
 from portal.rounds import ballots, steps
+from portal.rounds.models import BallotRow
 from portal.windows.models import Round
 from tests.cast import Cast, a_student, a_term, an_ended_window
 from tests.rounds.builders import a_draft, a_round, applied, ended, frozen, ranks
@@ -268,3 +270,23 @@ def test_wrong_number_of_students_is_named(
     assert ada.post(address, data={"do": "anything"}).status_code == 400
     gone = ada.post(address, data={"do": "agree", "joint": "9" * 30}, follow_redirects=True)
     assert "This joint choice has ended" in gone.text
+
+
+def test_page_of_a_round_explains_tickets_and_priorities(
+    ada: FlaskClient, fall: Term, cast: Cast
+) -> None:
+    one, first = a_class(fall, "CSC-1", capacity=1), a_round(fall)
+    for student in (cast.ada, cast.ben):
+        ranks(first, student, one)
+    applied(first)
+    with transaction() as session:
+        (missed,) = session.scalars(
+            select(BallotRow.student_id).where(BallotRow.unmet_first.is_(True))
+        )
+    second = a_round(
+        fall, name="Second", tickets=3, mechanism="deferred", priorities=("major", "year Senior")
+    )
+    text = ada.get(f"/terms/{fall.id}/rounds/{second.id}").text
+    assert f"You have {2 if missed == cast.ada.id else 1} ticket" in text
+    assert "3 at most" in text
+    assert "majors of the section’s subject; Senior" in text

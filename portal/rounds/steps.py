@@ -44,7 +44,8 @@ from portal.windows.rounds import RoundRefused
 
 SAMPLE = 500  # students among whom envy is looked for
 # Students for whom other ballots are tried, times the ballots of the round: each try computes it.
-TRIED, MOST_TRIED = 20_000, 20
+# It takes about a minute. Other steps of the term’s rounds wait for it.
+TRIED, MOST_TRIED = 10_000, 20
 BATCH = 1000  # ballots that are written at once
 
 

@@ -6,7 +6,6 @@ and not noted as done is sent again: the ledger does each of its moves once.
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -37,12 +36,16 @@ from portal.registration.plans import Plan, packed_sections, unpack
 from portal.registration.requests import SectionRequest
 from portal.rounds.models import BallotRow
 from portal.rounds.problem import RESERVE, UNALLOWED, credits_of, number_of
-from portal.rounds.store import file_of, frozen_problem, locked, record
+from portal.rounds.store import ballots_of, file_of, frozen_problem, locked, record
 from portal.windows import rounds
 from portal.windows.models import Round
 
 AT_ONCE = 100  # moves in one step of the ledger, which must stay short
 NOTED = 1000  # moves after which it is noted what the ledger did
+COUNTS = text("""
+    SELECT made.value ->> 0, count(*) FROM ballots, jsonb_each(given) AS made
+    WHERE round_id = :round GROUP BY 1
+""")
 # Merged by PostgreSQL: another worker may note another batch at the same time.
 NOTE = text("""
     UPDATE ballots SET given = coalesce(given, '{}') || noted.value
@@ -80,9 +83,8 @@ def hold(found: Round) -> bool:
     the sections are let go after they were held, never before.
     """
     ledger = backend().ledger
-    with transaction() as session:
-        lines = session.scalars(select(BallotRow.lines).where(BallotRow.round_id == found.id))
-        named = {each for line in lines for each in packed_sections(line)}
+    rows = ballots_of(found.id, BallotRow.lines)
+    named = {each for row in rows for each in packed_sections(row.lines)}
     pools = ledger.pools(found.term_id)
     shared = {pools[each] for each in named if each in pools}
     sections = sorted(named | {each for each, pool in pools.items() if pool in shared})
@@ -126,9 +128,7 @@ def moves(found: Round) -> list[Move]:
     problem = frozen_problem(found.id)
     result = json.loads(file_of(found.id, "published") or "{}")["result"]
     reserves = json.loads(file_of(found.id, "reserves") or "{}")
-    with transaction() as session:
-        columns = BallotRow.student_id, BallotRow.code, BallotRow.lines, BallotRow.result
-        rows = session.execute(select(*columns).where(BallotRow.round_id == found.id)).all()
+    rows = ballots_of(found.id, BallotRow.code, BallotRow.lines, BallotRow.result)
     ballots: dict[str, Any] = {sha256(each.code): each for each in rows}
     order = draw_order(problem, seed_of(found.secret, found.public_value or ""))
     table = compact(problem)
@@ -309,7 +309,5 @@ def tell(session: Session, found: Round) -> None:
 
 def _counts(session: Session, number: int) -> Mapping[str, int]:
     """Return how many seats and waitlist positions were given, and how many could not be."""
-    counts: Counter[str] = Counter()
-    for given in session.scalars(select(BallotRow.given).where(BallotRow.round_id == number)):
-        counts.update(outcome for outcome, _why in (given or {}).values())
-    return {name: counts[name] for name in ("enrolled", "waitlisted", "refused")}
+    counts = {row[0]: row[1] for row in session.execute(COUNTS, {"round": number})}
+    return {name: counts.get(name, 0) for name in ("enrolled", "waitlisted", "refused")}

@@ -32,7 +32,7 @@ from portal.registration.precheck import Precheck, offered
 from portal.registration.requests import Alternative
 from portal.rounds import joint
 from portal.rounds.models import BallotRow
-from portal.rounds.store import file_of
+from portal.rounds.store import ballots_of, file_of
 from portal.windows.models import Round
 from portal.windows.rounds import commitment
 from portal.windows.warmup import section_specs
@@ -80,9 +80,9 @@ def build(found: Round) -> Frozen:
     )
     ballots: dict[int, Ballot] = {}
     refused, plans = {}, {}
+    columns = BallotRow.code, BallotRow.lines, BallotRow.most_courses, BallotRow.most_credits
+    rows = list(ballots_of(found.id, *columns))
     with transaction() as session:
-        query = select(BallotRow).where(BallotRow.round_id == found.id)
-        rows = session.scalars(query.order_by(BallotRow.student_id)).all()
         unmet = _unmet(session, found)
     for start in range(0, len(rows), BATCH):
         batch = rows[start : start + BATCH]
@@ -243,7 +243,7 @@ def _pools(specs: Sequence[SectionSpec], counts: Mapping[int, SeatCounts]) -> di
 
 def _ballot(  # noqa: PLR0913, PLR0917  what a ballot depends on
     found: Round,
-    row: BallotRow,
+    row: Any,
     plan: Plan,
     who: StudentProfile,
     catalog: TermCatalog,

@@ -2,17 +2,21 @@
 
 import json
 import zlib
+from collections.abc import Iterator
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.allocation.problem import Problem
 from portal.allocation.proof import problem_of
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
-from portal.rounds.models import RoundFile
+from portal.rounds.models import BallotRow, RoundFile
 from portal.windows import rounds
 from portal.windows.models import Round
+
+BATCH = 1000  # ballots that are read at once
 
 
 def frozen_problem(number: int) -> Problem:
@@ -25,6 +29,26 @@ def file_of(number: int, kind: str) -> str | None:
     with transaction() as session:
         found = session.get(RoundFile, (number, kind))
     return zlib.decompress(found.content).decode() if found else None
+
+
+def ballots_of(number: int, *columns: Any) -> Iterator[Any]:
+    """Yield these columns of all ballots of a round, and the student, by student.
+
+    In parts: PostgreSQL ends a transaction that is idle for seconds, while many are decoded.
+    """
+    last, more = 0, True
+    while more:
+        query = (
+            select(BallotRow.student_id, *columns)
+            .where(BallotRow.round_id == number, BallotRow.student_id > last)
+            .order_by(BallotRow.student_id)
+            .limit(BATCH)
+        )
+        with transaction() as session:
+            rows = session.execute(query).all()
+        yield from rows
+        more = len(rows) == BATCH
+        last = rows[-1].student_id if rows else 0
 
 
 def locked(session: Session, number: int) -> Round:

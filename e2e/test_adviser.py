@@ -58,7 +58,7 @@ def test_an_adviser_clears_a_student(
     student.go("/inbox")
     expect(student.page.locator("main")).to_contain_text("You can register now")
 
-    student.listen(f"/terms/{term.id}/mine")
+    student.enter(term)
     page.get_by_role("link", name=re.compile("Take back")).click()
     page.get_by_label("Reason").fill("The plan has changed.")
     page.get_by_role("button", name="Take back clearance").click()

@@ -84,10 +84,11 @@ def test_the_filters_are_a_sheet_that_back_closes_with_what_was_chosen(
 
 @pytest.mark.parametrize("screen", [PHONE, NARROW], ids=["phone", "narrow"])
 def test_the_days_of_the_filters_stand_in_one_row(
-    meet: Meet, student: str, term: Term, screen: ViewportSize
+    meet: Meet, student: str, term: Term, section: Section, screen: ViewportSize
 ) -> None:
     builders.an_open_window(term, minutes=300)
     person = meet(student, viewport=screen).enter(term)
+    expect(person.row(section)).to_be_visible()
     person.page.locator(".filters-more summary").click()
     days = person.page.locator(".filters-days .chip")
     expect(days).to_have_count(7)

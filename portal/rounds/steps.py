@@ -120,7 +120,8 @@ def compute(number: int) -> None:
         return
     problem = frozen_problem(number)
     result = allocate(problem, seed_of(found.secret, found.public_value))
-    file = canonical(published(problem, found.secret, found.public_value, result))
+    text = canonical(published(problem, found.secret, found.public_value, result))
+    file, digest = _compressed(text), sha256(text)
     read = {
         ballot.pseudonym: [
             [[each.why.value, each.turn, each.other] for each in line]
@@ -128,7 +129,7 @@ def compute(number: int) -> None:
         ]
         for student, ballot in enumerate(problem.ballots)
     }
-    reserved = canonical(reserves(result))
+    reserved = _compressed(canonical(reserves(result)))
     # All of it before the transaction, which PostgreSQL ends if it is idle for seconds.
     trial = _trial(number, problem, seed_of(found.secret, found.public_value))
     with transaction() as session:
@@ -140,7 +141,7 @@ def compute(number: int) -> None:
         _store_results(session, number, read)
         session.add(trial)
         found.state, found.version = "computed", found.version + 1
-        record(session, "round.compute", found, None, "", None, sha256=sha256(file))
+        record(session, "round.compute", found, None, "", None, sha256=digest)
 
 
 def publish(number: int, version: int, by: int, reason: str) -> None:
@@ -255,20 +256,23 @@ def _freeze(found: Round) -> None:
     frozen = build(found)
     named = {each for ballot in frozen.problem.ballots for each in ballot.sections}
     sections = [each for each in frozen.problem.settings.sections if each.id in named]
-    file = canonical(
-        {
-            "settings": json_of(frozen.problem.settings),
-            "ballots": [json_of(each) for each in frozen.problem.ballots],
-        }
+    # All of it before the transaction, which PostgreSQL ends if it is idle for seconds.
+    file = {
+        "settings": json_of(frozen.problem.settings),
+        "ballots": [json_of(each) for each in frozen.problem.ballots],
+    }
+    problem, offered = (
+        _compressed(canonical(each)) for each in (file, [asdict(each) for each in sections])
     )
+    top = root(frozen.problem)
     with transaction() as session:
         again = locked(session, found.id)
         if again.state != "closed" or again.root is not None:
             return
-        _store(session, found.id, "problem", file)
-        _store(session, found.id, "sections", canonical([asdict(each) for each in sections]))
+        _store(session, found.id, "problem", problem)
+        _store(session, found.id, "sections", offered)
         _store_refusals(session, found.id, frozen)
-        again.root, again.ballots = root(frozen.problem), len(frozen.problem.ballots)
+        again.root, again.ballots = top, len(frozen.problem.ballots)
         again.version += 1
         record(session, "round.close", again, None, "", None, root=again.root)
 
@@ -303,8 +307,12 @@ def _add_gains(made: RoundTrial, problem: Problem, seeds: Sequence[str]) -> None
         found |= {"better_ballot": by_others.beforehand, "gain": by_others.mean}
 
 
-def _store(session: Session, number: int, kind: str, file: str) -> None:
-    values = {"round_id": number, "kind": kind, "content": zlib.compress(file.encode())}
+def _compressed(file: str) -> bytes:
+    return zlib.compress(file.encode())
+
+
+def _store(session: Session, number: int, kind: str, content: bytes) -> None:
+    values = {"round_id": number, "kind": kind, "content": content}
     session.execute(insert(RoundFile).values(**values).on_conflict_do_nothing())
 
 

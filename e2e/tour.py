@@ -29,12 +29,12 @@ class Stop:
 
 
 LIST = "/terms/{open}"
+# A form is visited after it was refused: it has all of the form that is not filled in, and why.
 ADJUST = "/admin/terms/{open}/adjust?look=1&student={number}&add={full_crn}"
 STOPS = (
     Stop("", "/login"),
     Stop("", "/api/docs"),
     Stop("", "/visiting"),
-    Stop("", "/sign-up"),
     Stop("", "/sign-up", "main form [type=submit]", ".errors"),
     Stop("", "/recovery"),
     Stop("ada", "/"),
@@ -85,7 +85,6 @@ STOPS = (
     Stop("ada", f"{LIST}/history"),
     Stop("cleo", f"{LIST}/history?only=refused"),
     Stop("ada", f"{LIST}/applications"),
-    Stop("ada", f"{LIST}/applications/new/late_add"),
     Stop("ada", f"{LIST}/applications/new/late_add", "main form [type=submit]", ".errors"),
     Stop("ada", f"{LIST}/applications/new/withdrawal"),
     Stop("ada", f"{LIST}/applications/{{application}}"),
@@ -112,10 +111,8 @@ STOPS = (
     Stop("ada", "/captcha"),
     Stop("ada", "/captcha/code"),
     Stop("ada", "/account"),
-    Stop("ada", "/account/tokens"),
     Stop("ada", "/account/tokens", "main form [type=submit]", ".errors"),
     Stop("cleo", "/account/tokens", ".token-act a"),
-    Stop("ada", "/account/password"),
     Stop("ada", "/account/password", "main form [type=submit]", ".errors"),
     Stop("ada", "/no/such/page"),
     Stop("ada", "/admin"),
@@ -124,7 +121,6 @@ STOPS = (
     Stop("iris", "/teaching/sections/{waited}"),
     Stop("iris", "/teaching/sections/{waited}?q=ben&sort=year&order=down"),
     Stop("iris", "/teaching/sections/{waited}/emails?to=all"),
-    Stop("iris", "/teaching/sections/{waited}/requests/seats"),
     Stop(
         "iris", "/teaching/sections/{waited}/requests/seats", "main form [type=submit]", ".errors"
     ),
@@ -145,7 +141,6 @@ STOPS = (
     Stop("max", "/admin/catalog/course"),
     Stop("max", "/admin/catalog/course", "main tbody td a"),
     Stop("max", "/admin/catalog/course", "main tbody th a", "main .row-code"),
-    Stop("max", "/admin/courses/new"),
     Stop("max", "/admin/courses/new", "main form [type=submit]", ".errors"),
     Stop("max", "/admin/catalog/room?deleted=1"),
     Stop("max", "/admin/catalog/term?q=nothing+like+it"),
@@ -161,9 +156,7 @@ STOPS = (
     Stop("max", "/admin/terms/{open}/sections/{barred}/edit", "[value=kept]", "#reserves_0_seats"),
     Stop("max", "/admin/terms/{open}/sections/{barred}/share"),
     Stop("max", "/admin/terms/{unscheduled}/rounds"),
-    Stop("max", "/admin/terms/{unscheduled}/rounds/new"),
     Stop("max", "/admin/terms/{unscheduled}/rounds/new", "main form [type=submit]", ".errors"),
-    Stop("max", "/admin/terms/{open}/windows/new"),
     Stop("max", "/admin/terms/{open}/windows/new", "main form [type=submit]", ".errors"),
     Stop("max", "/admin", "section:has(#term-{open}) li a:has-text('Extend')"),
     Stop("max", "/admin/operations/opening"),
@@ -196,9 +189,7 @@ STOPS = (
     Stop("max", "/admin/operations", "[data-flag=captcha] a"),
     Stop("max", "/admin/operations/flags/mail", "main form [type=submit]", ".errors"),
     Stop("max", "/admin/operations/audits/{open}"),
-    Stop("max", "/admin/webhooks"),
     Stop("max", "/admin/webhooks", "main form [type=submit]", ".errors"),
-    Stop("max", "/admin/service-tokens"),
     Stop("max", "/admin/service-tokens", "main form [type=submit]", ".errors"),
     Stop("max", "/admin/terms/{open}/windows/{window}/close"),
     Stop(
@@ -214,7 +205,6 @@ STOPS = (
     Stop("max", "/admin", "#over-{ended} summary", "#over-{ended}[open]"),
     Stop("max", "/admin/terms/{ended}/windows/{past}/report"),
     Stop("max", "/admin/terms/{ended}/windows/{past}/fairness"),
-    Stop("max", "/admin/imports"),
     Stop("max", "/admin/imports", "main .btn-primary", ".errors"),
     Stop("max", "/admin/imports/{imported}"),
     Stop("max", "/admin/imports/{imported}/columns"),
@@ -226,7 +216,6 @@ STOPS = (
     Stop("max", "/admin/staff?account=nothing"),
     Stop("max", "/admin/students"),
     Stop("max", "/admin/students?q=nothing+like+it"),
-    Stop("max", "/admin/students/new"),
     Stop("max", "/admin/students/new", "main form [type=submit]", ".errors"),
     Stop("max", "/admin/students/{student}/edit"),
     Stop("max", "/admin/students/{student}/view"),
@@ -242,20 +231,17 @@ STOPS = (
     Stop("max", "/admin/students/{student}/adviser"),
     Stop("max", "/admin/students/{student}/overrides/{permit}/revoke"),
     Stop("max", "/admin/terms/{open}/adjust"),
-    Stop("max", ADJUST),
     Stop("max", ADJUST, "main form [type=submit]", ".errors"),
     Stop("max", "/admin/terms/{open}/sections/{held}/results"),
     Stop("max", "/admin/terms/{open}/sections/{waited}/results?show=waiting"),
     Stop("max", "/admin/terms/{open}/sections/{held}/results?show=history"),
     Stop("max", "/admin/search?q=a"),
     Stop("max", "/admin/search?q=nothing+like+it"),
-    Stop("max", "/admin/terms/{open}/sections/several"),
     Stop(
         "max", "/admin/terms/{open}/sections/several", "main [type=submit].btn-primary", ".errors"
     ),
     Stop("max", "/admin/terms/{open}/rooms"),
     Stop("max", "/admin/terms/{open}/rooms?problems=1"),
-    Stop("max", "/admin/terms/{open}/underfilled"),
     Stop("max", "/admin/terms/{open}/underfilled", "main table + div [type=submit]", ".errors"),
     Stop("max", "/admin/receipts"),
     Stop("max", "/admin/receipts?q=N0"),

@@ -33,6 +33,7 @@ from tests.applications.stories import an_application
 from tests.cast import Cast, Meets
 from tests.exchange.makers import an_import
 from tests.ledger_claims import claim
+from tests.rounds.builders import a_round, applied, choice, ranks
 
 MORNING = (Meets("MWF", "09:00", "10:50"),)
 NOON = (Meets("TR", "12:00", "13:20"), Meets("F", "14:00", "16:50"))
@@ -57,9 +58,13 @@ class Campus:
     waited: int  # Ada is on the waitlist
     canceled: int  # Cleo had a seat
     wanted: int  # in the busy term
+    ballots: int  # a term with a round that takes ballots
+    given: int  # a term with a round whose seats are given
     window: int  # of the open term
     coming: int  # window of the term before it opens
     past: int  # of the term that has ended, closed out
+    taking: int  # the round of the term `ballots`, with a ballot of Ada
+    applied: int  # the round of the term `given`, in which Ada got some of what she wanted
     paused: int  # of the busy term, with a paused waiting room
     unlimited: int  # of the busy term, with its waiting room switched off
     student: int  # Ada
@@ -94,6 +99,7 @@ def campus(cast: Cast) -> Campus:
     window = builders.an_open_window(terms["open"], minutes=600)
     opening = builders.a_coming_window(terms["before"], minutes=600)
     room.enter(terms["before"].id, opening.id, cast.ada.id)
+    rounds = _rounds(terms["ballots"], terms["given"], cast)
     paused, unlimited = _crowd(terms["busy"], cast.ada)
     ended = _end(terms["ended"], cast.ada, past)
     for name in ("full", "queued", "waited"):
@@ -125,6 +131,7 @@ def campus(cast: Cast) -> Campus:
         **_visits(terms["open"], terms["before"]),
         entry=_entry(),
         past=ended,
+        **rounds,
         paused=paused,
         unlimited=unlimited,
         **_record(cast.ada, offer["full"]),
@@ -193,7 +200,7 @@ def _record(student: Student, section: Section) -> dict[str, Any]:
     return {"student": student.id, "number": student.number, "hold": hold.id, "permit": permit.id}
 
 
-PHASES = ("open", "before", "unscheduled", "ended", "busy")
+PHASES = ("open", "before", "unscheduled", "ended", "busy", "ballots", "given")
 
 
 def _offer(term: Term, cast: Cast) -> dict[str, Section]:
@@ -221,6 +228,26 @@ def _crowd(term: Term, student: Student) -> tuple[int, int]:
     later = builders.a_coming_window(term, minutes=700)
     room.set_limits(term.id, later.id, 6000, 100, off=True)
     return window.id, later.id
+
+
+def _rounds(ballots: Term, given: Term, cast: Cast) -> dict[str, int]:
+    """A round in which Ada has a ballot, and one that is over, in which not all got all."""
+    scarce, lab = (
+        builders.a_section(_course(number), given, capacity=1, meetings=MORNING)
+        for number in (11, 12)
+    )
+    wide = builders.a_section(_course(13), given, capacity=9)
+    over = a_round(given)
+    for student in (cast.ada, cast.ben, cast.cleo):
+        ranks(over, student, choice(scarce), choice(lab, wide))
+    applied(over)
+    offered = [
+        builders.a_section(_course(number), ballots, capacity=9, meetings=MORNING)
+        for number in (14, 15)
+    ]
+    taking = a_round(ballots)
+    ranks(taking, cast.ada, *(choice(each) for each in offered))
+    return {"taking": taking.id, "applied": over.id}
 
 
 def _course(number: int) -> Course:

@@ -26,7 +26,7 @@ from tests.web.pages import words
 from tests.web.student.seat_pools import share
 from tests.web.visitors import browser_of
 
-YES = {"decision": "approve", "note": "Fine.", "seats": "3"}
+YES = {"decision": "approve", "note": "Fine.", "capacity": "3"}
 NO = {"decision": "decline", "note": "No room."}
 
 
@@ -105,7 +105,7 @@ def test_fewer_seats_are_approved_and_the_requester_reads_how_many(
 ) -> None:
     page = words(admin.get(f"/admin/requests/{asked}").text)
     assert "It has 1 now. Enter fewer than 3 to approve in part." in page
-    assert admin.post(f"/admin/requests/{asked}", data=YES | {"seats": "2"}).status_code == 303
+    assert admin.post(f"/admin/requests/{asked}", data=YES | {"capacity": "2"}).status_code == 303
     assert (kept(section).capacity, seats(section).capacity) == (2, 2)
     request = the(asked)
     assert (request.state, request.wanted, request.given_seats) == ("approved", 3, 2)
@@ -124,7 +124,7 @@ def test_fewer_seats_are_approved_and_the_requester_reads_how_many(
 def test_a_number_of_seats_outside_the_request_is_refused(
     admin: FlaskClient, asked: int, section: Section, number: str
 ) -> None:
-    answer = admin.post(f"/admin/requests/{asked}", data=YES | {"seats": number})
+    answer = admin.post(f"/admin/requests/{asked}", data=YES | {"capacity": number})
     assert answer.status_code == 422
     assert "Enter a whole number from 2 to 3." in answer.text
     assert (the(asked).state, kept(section).capacity) == ("open", 1)

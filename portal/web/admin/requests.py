@@ -34,7 +34,7 @@ TEXTS = {
 class DecisionForm(Form):
     """How much of a request is approved, and a note to the instructor, required to decline."""
 
-    seats = NumberField(
+    capacity = NumberField(
         _l("Number of seats"),
         most=0,
         message=_l("Enter a whole number from %(least)s to %(most)s."),
@@ -49,11 +49,11 @@ class DecisionForm(Form):
         """Return the form for a request, with what can be approved in part, if anything."""
         instructor_request = line.request
         now = instructor_request.section.capacity
-        default = {"seats": instructor_request.wanted, "waives": instructor_request.waives}
+        default = {"capacity": instructor_request.wanted, "waives": instructor_request.waives}
         form = cls(data=default) if decision else cls(formdata=None, data=default)
         form.note.flags.required = decision == "decline"
-        form.seats.least, form.seats.most = now + 1, instructor_request.wanted or 0
-        form.seats.description = _(
+        form.capacity.least, form.capacity.most = now + 1, instructor_request.wanted or 0
+        form.capacity.description = _(
             "It has %(capacity)s now. Enter fewer than %(wanted)s to approve in part.",
             capacity=formatting.number(now),
             wanted=formatting.number(instructor_request.wanted or 0),
@@ -61,8 +61,8 @@ class DecisionForm(Form):
         form.waives.description = _("To approve in part, clear the rules that still apply.")
         form.waives.offer({code: PERMISSIONS[code] for code in instructor_request.waives})
         some = decision != "decline" and instructor_request.state == "open" and not line.stale
-        if not some or form.seats.least >= form.seats.most:
-            del form.seats
+        if not some or form.capacity.least >= form.capacity.most:
+            del form.capacity
         if not some or len(instructor_request.waives) < 2:
             del form.waives
         form.note.description = _(
@@ -72,7 +72,8 @@ class DecisionForm(Form):
 
     def chosen(self) -> dict[str, Any]:
         """Return what is approved, for `service.approve`."""
-        return {name: self[name].data for name in ("seats", "waives") if name in self}
+        parameters = {"capacity": "seats", "waives": "waives"}
+        return {of: self[name].data for name, of in parameters.items() if name in self}
 
 
 @bp.get("")
@@ -145,6 +146,6 @@ def _page(line: RequestView, form: DecisionForm) -> str:
         line=line,
         way=remaining_obstacles(instructor_request) if weighed else None,
         form=form,
-        partial=next((name for name in ("seats", "waives") if name in form), ""),
+        partial=next((name for name in ("capacity", "waives") if name in form), ""),
         **TEXTS,
     )

@@ -68,7 +68,8 @@ def _skipped(notification: Notification) -> NotificationText:
     else:
         context = RefusalContext(offered, offered.section(notification.section_id or 0), _zone())
         codes = [
-            Reason(each["code"], each.get("facts") or {}) for each in notification.data["reasons"]
+            Reason(each["code"], _without_grades(each.get("facts") or {}))
+            for each in notification.data["reasons"]
         ]
         reasons = explain(codes, context)
     if notification.data.get("lost"):
@@ -78,6 +79,11 @@ def _skipped(notification: Notification) -> NotificationText:
     title = _("A seat opened in %(name)s, but you couldn’t get it", name=_named(notification.data))
     step = next((each.step for each in reasons if each.step), _my_classes(notification))
     return NotificationText(title, (*(each.text for each in reasons), outcome), step, "wait")
+
+
+def _without_grades(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return facts without a student's grades: mail is read by others than the student too."""
+    return facts | {"grades": {}} if "grades" in facts else facts
 
 
 def _adjusted(notification: Notification) -> NotificationText:

@@ -1,6 +1,6 @@
 """Plain-text mail in the recipient's language: notifications, one-time codes and alerts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.errors import MessageError
@@ -73,15 +73,10 @@ def is_address(text: str) -> bool:
 def send_link(address: str, about: str, language: str) -> None:
     """Mail a link to an address: to `sign-up`, or for the `recovery` of an account's password.
 
-    Nobody learns on the page whether the address has an account; the mail says it.
+    Nobody learns on the page whether the address has an account, nor from the time that the answer
+    takes: the worker that sends the mail looks it up.
     """
-    if about == mail_links.RECOVERY:
-        for each in accounts.recoverable(address):
-            _queue_link(each, about, address, language)
-        return
-    account = accounts.of_address(address)
-    if account or not accounts.username_taken(address):
-        _queue_link(account, about, address, language)
+    _queue_link(None, about, address, language)
 
 
 def send_recovery(account: Account, language: str) -> None:
@@ -143,11 +138,11 @@ ALERTS: dict[str, Callable[[dict[str, Any]], str]] = {
 # Composition
 
 
-def compose(session: Session, outgoing: OutboxEntry) -> Mail:
-    """Return the mail of an outbox row; raise InvalidAddress."""
+def compose(session: Session, outgoing: OutboxEntry) -> Mail | None:
+    """Return the mail of an outbox row, None if nobody is to get it; raise InvalidAddress."""
     writers = {outbox.CODE: _code, outbox.LINK: _link, outbox.ALERT: _alert, outbox.TEST: _test}
     written = writers.get(outgoing.kind, _notification)(session, outgoing)
-    if outgoing.correlation:
+    if written and outgoing.correlation:
         written.message[HEADER] = outgoing.correlation
     return written
 
@@ -204,38 +199,52 @@ def _code(session: Session, outgoing: OutboxEntry) -> Mail:
         )
 
 
-def _link(session: Session, outgoing: OutboxEntry) -> Mail:
-    """Return a mail with a link that proves that its reader has the address."""
-    data, settings = outgoing.data or {}, backend().settings
-    known = session.get(Account, outgoing.account_id) if outgoing.account_id else None
-    new = Account(name="", email=data["address"], language=data["language"])
+def _link(session: Session, outgoing: OutboxEntry) -> Mail | None:
+    """Return a mail with links that prove that its reader has the address."""
+    data = outgoing.data or {}
+    address, recovery = data["address"], data["about"] == mail_links.RECOVERY
+    if outgoing.account_id:
+        known: Sequence[Account] = [session.get_one(Account, outgoing.account_id)]
+    elif recovery:
+        known = accounts.recoverable(session, address)
+    else:
+        known = [each for each in [accounts.of_address(session, address)] if each]
+    if not known and (recovery or accounts.username_taken(address)):
+        return None
+    reader = Account(name="", email=address, language=data["language"])
     with in_language(data["language"]):
         lasts = _("The link works once, for %(minutes)s minutes.", minutes=mail_links.MINUTES)
         ignore = _("If you did not ask for this, ignore this email.")
-        if known is None:
-            title = _("Confirm your email address")
-            link = f"/sign-up/{mail_links.sign_up_token(new.email)}"
-            then = _("Open this link to choose a password and begin your application:")
-        elif data["about"] == mail_links.RECOVERY:
+        if recovery:
             title = _("Choose a new password")
-            link = f"/recovery/{mail_links.recovery_token(known)}"
-            then = _("Open this link to choose a new password:")
-            if known.username != known.email:
-                then = _(
-                    "Your username is %(username)s. Open this link to choose a new password:",
-                    username=known.username,
-                )
-        else:
-            title = _("You already have an account")
-            link, lasts = "/recovery", ""
+            links = [_recovery(each) for each in known]
+        elif known:
+            title, lasts = _("You already have an account"), ""
             then = _("Log in with this address. If you forgot your password, choose a new one:")
-        parts = (f"{filled(then)}\n{settings.url}{link}", filled(lasts), filled(ignore))
+            links = [(then, "/recovery")]
+        else:
+            title = _("Confirm your email address")
+            then = _("Open this link to choose a password and begin your application:")
+            links = [(then, f"/sign-up/{mail_links.sign_up_token(address)}")]
+        url = backend().settings.url
+        parts = [f"{filled(then)}\n{url}{link}" for then, link in links]
         return _mail(
             f"link-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}",
-            known or new,
+            known[0] if len(known) == 1 else reader,
             _wording(session, outbox.LINK, outgoing),
-            {"title": title, "text": _paragraphs(*parts)},
+            {"title": title, "text": _paragraphs(*parts, filled(lasts), filled(ignore))},
         )
+
+
+def _recovery(account: Account) -> tuple[str, str]:
+    """Return what to do with a link for a new password of an account, and the link."""
+    then = _("Open this link to choose a new password:")
+    if account.username != account.email:
+        then = _(
+            "Your username is %(username)s. Open this link to choose a new password:",
+            username=account.username,
+        )
+    return then, f"/recovery/{mail_links.recovery_token(account)}"
 
 
 def _alert(session: Session, outgoing: OutboxEntry) -> Mail:

@@ -82,6 +82,9 @@ class MailSender:
                     known = isinstance(error, InvalidAddress)
                     outbox.mark_dead(outgoing, str(error) if known else format_exc())
                     return True
+                if mail is None:
+                    session.delete(outgoing)
+                    return True
                 return self._send(outgoing, mail, post)
 
     def _send(self, outgoing: OutboxEntry, mail: Mail, post: MailTransport) -> bool:

@@ -1,5 +1,6 @@
 """Accounts: created at the command line, found, deactivated; passwords and sessions of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import time
@@ -99,24 +100,22 @@ def sign_up(address: str, name: str, password: str) -> int:
     return account
 
 
-def of_address(address: str) -> int | None:
+def of_address(session: Session, address: str) -> Account | None:
     """Return the account that signed up with a mail address."""
     mine = Account.username == address, Account.email == address, Account.deleted_at.is_(None)
-    with transaction() as session:
-        return session.scalar(select(Account.id).where(*mine, Account.password_hash != ""))
+    return session.scalar(select(Account).where(*mine, Account.password_hash != ""))
 
 
-def recoverable(address: str) -> list[int]:
+def recoverable(session: Session, address: str) -> Sequence[Account]:
     """Return the accounts that get a link for a new password at a mail address.
 
     With single sign-on beside passwords, those without a password here log in there.
     """
     mine = func.lower(Account.email) == address.lower(), ACTIVE, Account.is_service.is_(False)
-    found = select(Account.id).where(*mine).order_by(Account.id).limit(MAX_OF_ADDRESS)
+    found = select(Account).where(*mine).order_by(Account.id).limit(MAX_OF_ADDRESS)
     if backend().settings.oidc:
         found = found.where(Account.password_hash != "")
-    with transaction() as session:
-        return list(session.scalars(found))
+    return session.scalars(found).all()
 
 
 def username_taken(username: str) -> bool:

@@ -5,11 +5,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog, catalog_of, live_terms
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.core.queue import enqueue
 from portal.ledger.errors import LedgerUnavailable
@@ -23,6 +24,8 @@ from portal.registration.limits import credit_limit
 from portal.windows.cohorts import open_to
 
 AT_ONCE = 20  # students per round trip
+# Fields of a section that say who may take it.
+RULES_OF_SECTIONS = ("prerequisites", "corequisites", "restrictions", "consent")
 
 
 def promote(term: int, correlation: str) -> int:
@@ -132,7 +135,7 @@ def retry(waiter: SkippedWaiter) -> None:
 
 
 def retriable(now: datetime) -> list[SkippedWaiter]:
-    """Return students skipped before their hold ended or a permission was granted.
+    """Return students skipped before their hold ended, a permission, or a change of the rules.
 
     A student who was skipped again later, for another reason, is no longer included.
     """
@@ -147,7 +150,7 @@ def retriable(now: datetime) -> list[SkippedWaiter]:
             and_(LoggedEvent.term_id == waitlist.term_id, LoggedEvent.seq == waitlist.seq),
         )
         .where(seats.passed > 0, waitlist.state == "passed")
-        .where(or_(_hold_ended(passed, now), _permitted(passed)))
+        .where(or_(_hold_ended(passed, now), _permitted(passed), _rules_changed(passed)))
     )
     with transaction() as session:
         return [SkippedWaiter(*row) for row in session.execute(found)]
@@ -167,3 +170,14 @@ def _permitted(passed: Moment) -> ColumnElement[bool]:
         Permission.revoked_at.is_(None),
     )
     return select(Permission.id).where(*mine, Permission.granted_at > passed).exists()
+
+
+def _rules_changed(passed: Moment) -> ColumnElement[bool]:
+    """Return the condition that who may take the section was edited since."""
+    waitlist, entry = WaitlistEntry, AuditEntry
+    about = func.concat("term:", waitlist.term_id, " section:", waitlist.section_id)
+    changed = or_(
+        *(entry.before[rule].is_distinct_from(entry.after[rule]) for rule in RULES_OF_SECTIONS)
+    )
+    edited = entry.subject == about, entry.action == "section.edit", entry.at > passed
+    return select(entry.id).where(*edited, changed).exists()

@@ -321,7 +321,7 @@ def _already_waiting(facts: Facts, context: RefusalContext) -> Answer:
 )
 def _prerequisite(facts: Facts, context: RefusalContext) -> Answer:
     courses = requisites.describe(facts["missing"])
-    if low := facts.get("grades"):
+    if (low := facts.get("grades")) is not None:
         own = [_own_grade(code, low[code]) for code in low]
         text = " ".join((_("Requires %(courses)s.", courses=courses), *own))
     else:

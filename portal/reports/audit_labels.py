@@ -69,7 +69,7 @@ FIELDS = {
     "error": _l("Error"),
     "event": _l("Event"),
     "file": _l("File"),
-    "fingerprint": _l("Checksum"),
+    "fingerprint": _l("Commitment"),
     "grade": _l("Grade"),
     "kind": _l("Kind"),
     "left": _l("Students who left a waitlist"),

@@ -43,7 +43,7 @@ def mails() -> list[EmailMessage]:
     """What the outbox has, in order."""
     with transaction() as session:
         found = session.scalars(select(OutboxEntry).order_by(OutboxEntry.id)).all()
-        return [compose(session, each).message for each in found]
+        return [mail.message for each in found if (mail := compose(session, each))]
 
 
 def link() -> str:

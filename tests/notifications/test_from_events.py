@@ -16,7 +16,7 @@ from portal.people.models import Account
 from portal.recorder.event_log import read_events
 from tests.cast import Cast
 from tests.channels import told as messages
-from tests.notifications.stories import Story, notices, outbox, set_section, told
+from tests.notifications.stories import Story, a_letter, notices, outbox, set_section, told
 
 
 @pytest.fixture
@@ -38,10 +38,14 @@ def students_told(heard: PubSub) -> set[int]:
 
 
 def pass_over(
-    backend: Backend, story: Story, student: int, *codes: str, passes: SkipRule | None = None
+    backend: Backend,
+    story: Story,
+    student: int,
+    *codes: str | Reason,
+    passes: SkipRule | None = None,
 ) -> None:
     """The head of the list can't have the free seat, and it is recorded."""
-    rules = [Reason(code) for code in codes]
+    rules = [Reason(code) if isinstance(code, str) else code for code in codes]
     window = story.rush.window
     candidate = Candidate(student=student, windows=(window,), limit=9900, rules=tuple(rules))
     backend.ledger.promote(story.term.id, story.section.id, [candidate], "tests", passes)
@@ -111,6 +115,17 @@ def test_who_is_passed_over_is_told_why(backend: Backend, story: Story, cast: Ca
     (notice,) = notices()
     assert (notice.account_id, notice.kind) == (cast.ben.account_id, "passed_over")
     assert [reason["code"] for reason in notice.data["reasons"]] == ["hold"]
+
+
+def test_no_grade_is_sent_by_mail(backend: Backend, story: Story, cast: Cast) -> None:
+    story.claim(cast.ada, cast.ben)
+    story.drop(cast.ada)
+    low = {"missing": {"course": "MAT-1", "grade": "C"}, "grades": {"MAT-1": "D"}}
+    pass_over(backend, story, cast.ben.id, Reason("prerequisite", low))
+    mail = a_letter().message.get_content()
+    assert "Requires MAT 1 with C or better." in mail
+    assert "Your grade" not in mail
+    assert "record" not in mail
 
 
 def test_the_same_reason_is_told_again_only_after_it_was_read(

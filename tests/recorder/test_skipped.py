@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import update
 
 from portal.backend import Backend, backend
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.core.moments import moment
 from portal.people import permissions
@@ -94,6 +95,21 @@ def test_permission_from_the_command_line_gives_another_chance(barred: Rush) -> 
     with transaction() as session:
         permissions.grant(session, wanted)
     assert len(retriable(now())) == 1
+
+
+def edit(rush: Rush, **after: str) -> None:
+    """Say in the audit trail that a section was edited, as the page of a section does."""
+    before = {"prerequisites": "MAT-1", "restrictions": "", "title": "Algebra"}
+    about = f"term:{rush.term} section:{rush.sections[0]}"
+    with transaction() as session:
+        add_audit_entry(session, "section.edit", about, before=before, after=before | after)
+
+
+def test_changed_rules_of_the_section_give_another_chance(barred: Rush) -> None:
+    edit(barred, title="Linear algebra")
+    assert retriable(now()) == []
+    edit(barred, prerequisites="")
+    assert [each.student for each in retriable(now())] == [barred.students[1]]
 
 
 def test_scheduler_retries_skipped_students(barred: Rush) -> None:

@@ -21,7 +21,7 @@ from tests.waiting_room.rooms import open_now
 from tests.web.pages import words
 from tests.web.visitors import browser_of
 
-WRONG = "does not match the fingerprint"
+WRONG = "does not match the commitment"
 
 
 def drawn(term: Any, students: range | list[int]) -> Any:

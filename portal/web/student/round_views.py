@@ -11,6 +11,7 @@ from portal.people.student_profile import StudentProfile, profile
 from portal.registration.credits import points
 from portal.rounds import ballots, joint
 from portal.rounds.ballots import Ballot
+from portal.web.http.device_zone import zone_note
 from portal.windows.models import Round
 
 
@@ -28,12 +29,16 @@ class BallotView:
     @property
     def begins(self) -> str:
         """Return when ballots are taken."""
-        return self.times.moment_at(milliseconds(self.round.begins_at), self.now)
+        return self._timed(milliseconds(self.round.begins_at))
 
     @property
     def ends(self) -> str:
         """Return until when ballots are taken."""
-        return self.times.moment_at(milliseconds(self.round.ends_at), self.now)
+        return self._timed(milliseconds(self.round.ends_at))
+
+    def _timed(self, ms: int) -> str:
+        """Return a moment, with the zone if the device has another one."""
+        return f"{self.times.moment_at(ms, self.now)} {zone_note(self.times, ms)}".strip()
 
     @property
     def changed(self) -> str:

@@ -104,6 +104,13 @@ class StudentTerm:
         return precheck.past_adding(self.deadlines, self.phase.now)
 
     @property
+    def ranks(self) -> bool:
+        """Return whether the student can only rank so far: a round is open, no window is set."""
+        return self.phase.kind == "unscheduled" and still_to_plan(
+            self.profile, self.term.id, self.phase.now
+        )
+
+    @property
     def adding_ends(self) -> int:
         """Return when the last day to add ends (ms) if the window closes later; else 0."""
         window, ends = self.phase.window, self.deadlines.get("add_deadline", 0)

@@ -205,6 +205,7 @@ def test_students_plan_for_a_round_after_their_last_window(
     found = a_round(fall)
     listed = ada.get(f"/terms/{fall.id}").text
     assert "CSC 1" in listed
+    assert "Rank the classes you want" in listed
     assert "Being early makes no difference" in listed
     plan_section(ada, one)
     hands_in(ada, found)

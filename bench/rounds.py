@@ -24,7 +24,7 @@ from portal.rounds import giving, steps
 from portal.windows import rounds
 from portal.windows.models import Round
 from tests import cast
-from tests.rounds.builders import a_round, ended
+from tests.rounds.builders import a_round, ended, known
 
 STUDENTS, SECTIONS, RANKED, SEATS = 30_000, 4_500, 12, 35
 SMALL = 20  # times fewer in a quick run
@@ -60,6 +60,7 @@ def figures(run: int = 0, *, quick: bool = False) -> dict[str, float]:
         _hand_in(found, run)
         ended(found)
         frozen = seconds(lambda: steps.close(found.id))
+        known(found)
         steps.enter_value(found.id, rounds.read(found.id).version, "4711", admin, "bench")
         computed = seconds(lambda: steps.compute(found.id))
         steps.publish(found.id, rounds.read(found.id).version, admin, "bench")

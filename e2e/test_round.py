@@ -15,7 +15,7 @@ from portal.core.db import transaction
 from portal.people.models import Student
 from portal.windows import rounds
 from tests import cast as builders
-from tests.rounds.builders import ended
+from tests.rounds.builders import DAY, ended, known
 
 SLOW = 30_000  # ms for a job of the portal, and for the page to ask for it
 
@@ -45,12 +45,15 @@ def test_a_round_from_its_making_to_a_checked_result(
     expect(boss.locator(".dials dd").first).to_have_text("3")
 
     ended(found)
+    expect(boss.get_by_text("The ballots are fixed.")).to_be_visible(timeout=SLOW)
+    known(found)
     expect(boss.get_by_role("link", name="Enter the public value")).to_be_visible(timeout=SLOW)
     root = boss.locator("dd.receipt-code").nth(1).inner_text()
     boss.get_by_role("link", name="Enter the public value").click()
-    boss.get_by_label("Public value").fill("4711")
+    boss.get_by_label("Public value", exact=True).fill("4711")
     boss.get_by_label("Reason").fill("The draw of Saturday")
-    boss.get_by_role("button", name="Enter and compute").click()
+    boss.get_by_role("button", name="Look at it once more").click()
+    boss.get_by_role("button", name="Store and compute").click()
     expect(boss.get_by_role("link", name="Publish the result")).to_be_visible(timeout=SLOW)
     boss.get_by_role("link", name="Compare mechanisms").click()
     expect(boss.get_by_text("With the real draw of the round.")).to_be_visible()
@@ -102,6 +105,7 @@ def _makes_and_announces(boss: Page, term: Term) -> None:
     boss.get_by_label("Begins").fill(clock.field((now - 60_000) // 60_000 * 60_000))
     boss.get_by_label("Ends").fill(clock.field(now // 60_000 * 60_000 + 3_600_000))
     boss.get_by_label("Where the public value will come from").fill("The lottery of Saturday")
+    boss.get_by_label("Public value known from").fill(clock.field(now // DAY * DAY + 2 * DAY))
     boss.get_by_label("Reason").fill("As the senate decided")
     boss.get_by_role("button", name="Save draft").click()
     expect(boss.get_by_text("is saved as a draft")).to_be_visible()

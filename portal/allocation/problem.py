@@ -53,6 +53,7 @@ class Settings:
     name: str = ""
     commitment: str = ""  # SHA-256 of the secret
     public_source: str = ""  # where the public value will come from, named beforehand
+    public_at: str = ""  # from when on it may be known: after the ballots were fixed
 
     @cached_property
     def by_id(self) -> dict[str, Section]:
@@ -144,8 +145,12 @@ def mistakes(problem: Problem) -> Iterator[str]:
 
 
 def to_json(value: Settings | Ballot) -> dict[str, Any]:
-    """Return settings or a ballot as JSON values; every field is present."""
-    return asdict(value)
+    """Return settings or a ballot as JSON values; every field is present.
+
+    But for a blank `public_at`: rounds that were frozen before it was asked for keep their root.
+    """
+    data = asdict(value)
+    return {name: each for name, each in data.items() if name != "public_at" or each}
 
 
 def settings_from_json(data: Mapping[str, Any]) -> Settings:

@@ -10,6 +10,7 @@
 """
 
 import hashlib
+import hmac
 import json
 import secrets
 from collections.abc import Sequence
@@ -44,12 +45,13 @@ def new_secret() -> str:
     return secrets.token_hex(32)
 
 
-def new_code(student_number: str) -> str:
-    """Return a ballot code: the student's number, so that no two students share it, and 128 bits.
+def code_of(key: str, student: int, number: str) -> str:
+    """Return a student's ballot code, the same at each call, or students could choose a ticket.
 
-    Its SHA-256 is the ballot's pseudonym.
+    It has the student's number, so that no two students share it, and 128 bits that nobody knows
+    without the key. Its SHA-256 is the ballot's pseudonym.
     """
-    return f"{student_number}-{secrets.token_hex(16)}"
+    return f"{number}-{hmac.new(key.encode(), str(student).encode(), 'sha256').hexdigest()[:32]}"
 
 
 def seed_of(secret: str, public_value: str) -> str:

@@ -113,7 +113,7 @@ def _in_words(name: str, value: Any, names: dict[Key, AuditSubject], times: Loca
         case _, int() if name in SUBJECTS:
             thing = names.get((SUBJECTS[name], str(value)))
             return thing.name if thing else str(value)
-        case "opens" | "closes", int():
+        case "opens" | "closes" | "public_at", int():
             return times.full(value)
         case "until" | "revoked", str():
             return _date(value, times)

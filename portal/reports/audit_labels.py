@@ -98,6 +98,7 @@ FIELDS = {
     "private": _l("Privacy"),
     "promoted": _l("Enrolled from waitlists"),
     "public_source": _l("Source of the public value"),
+    "public_at": _l("Public value known from"),
     "public_value": _l("Public value"),
     "queue": _l("Queue"),
     "reason": _l("Reason"),

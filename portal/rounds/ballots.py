@@ -13,7 +13,7 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from portal.allocation.proof import new_code, sha256
+from portal.allocation.proof import code_of, sha256
 from portal.core.db import transaction
 from portal.people.student_profile import StudentProfile, profile
 from portal.registration.plan_store import read_plan
@@ -102,7 +102,7 @@ def ballot_of(number: int, student: int) -> Ballot | None:
 def hand_in(found: Round, student: int, most_courses: int, most_credits: int) -> Ballot:
     """Take part with the current plan, or set other limits. Raise BallotRefused.
 
-    The code stays the same.
+    The code stays the same, also after the ballot was withdrawn.
     """
     number, who = found.id, profile(student)
     with transaction() as session:
@@ -122,7 +122,8 @@ def hand_in(found: Round, student: int, most_courses: int, most_credits: int) ->
             "most_credits": most_credits,
             "changed_at": now,
         }
-        whose = {"round_id": number, "student_id": student, "code": new_code(who.number)}
+        code = code_of(found.code_key, student, who.number)
+        whose = {"round_id": number, "student_id": student, "code": code}
         statement = (
             insert(BallotRow)
             .values(**whose, **values, changes=1)

@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC
 from typing import Any
 
 from sqlalchemy import func, select
@@ -77,6 +78,7 @@ def build(found: Round) -> Frozen:
         name=found.name,
         commitment=commitment(found),
         public_source=found.public_source,
+        public_at=found.public_at.astimezone(UTC).isoformat(timespec="seconds"),
     )
     ballots: dict[int, Ballot] = {}
     refused, plans = {}, {}

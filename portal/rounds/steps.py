@@ -4,6 +4,7 @@ Each may run again: it checks the state in the transaction that stores what it f
 """
 
 import json
+import logging
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -32,7 +33,7 @@ from portal.allocation.proof import (
 from portal.allocation.result import Why, reasons, reserves
 from portal.backend import backend
 from portal.core.db import ChangedMeanwhile, transaction
-from portal.core.queue import enqueue
+from portal.core.queue import attempt_each, enqueue
 from portal.recorder.signals import DueJob
 from portal.rounds.giving import apply, hold, tell
 from portal.rounds.models import BallotRow, RoundFile, RoundTrial
@@ -42,6 +43,7 @@ from portal.windows import rounds
 from portal.windows.models import Round
 from portal.windows.rounds import RoundRefused
 
+log = logging.getLogger(__name__)
 SAMPLE = 500  # students among whom envy is looked for
 # Students for whom other ballots are tried, times the ballots of the round: each try computes it.
 # It takes about a minute. Other steps of the term’s rounds wait for it.
@@ -61,7 +63,10 @@ def due_jobs(terms: Sequence[int]) -> list[DueJob]:
 
 
 def work(term: int) -> None:
-    """Do every step that is due in a term."""
+    """Do every step that is due in a term; one that fails leaves those of other rounds.
+
+    Raises RuntimeError if some failed, and the errors of ENDS_JOB.
+    """
     steps: dict[str, Callable[[int], None]] = {
         "open": close,
         "closed": after_end,
@@ -75,11 +80,11 @@ def work(term: int) -> None:
         trials = session.scalars(
             requested.where(Round.term_id == term, RoundTrial.measures.is_(None))
         ).all()
-    for number, state in found:
-        if state in steps:
-            steps[state](number)
-    for trial in trials:
-        make_trial(trial)
+    due = {number: steps[state] for number, state in found if state in steps}
+    failed = attempt_each(due, lambda each: due[each](each), "A step of round %s failed.")
+    failed += attempt_each(trials, make_trial, "Comparison %s of rounds failed.")
+    if failed:
+        raise RuntimeError(f"Steps of rounds failed: {failed}")
 
 
 def close(number: int) -> None:
@@ -108,7 +113,9 @@ def enter_value(number: int, version: int, value: str, by: int, reason: str) -> 
             raise ChangedMeanwhile
         if found.state != "closed" or found.root is None or found.public_value is not None:
             raise RoundRefused("state")
-        before = rounds.facts(found)
+        if not rounds.may_be_known(session, found):
+            raise RoundRefused("early")
+        before, value = rounds.facts(found), rounds.normal_value(value)
         found.public_value, found.version = value, version + 1
         record(session, "round.value", found, by, reason, before, public_value=value)
 
@@ -248,10 +255,15 @@ def _freeze(found: Round) -> None:
     """Hold the seats back, then store the problem and its root; ballots can't change any more.
 
     A round waits for another one of the term that holds seats back: what is left is not known. The
-    other sections of its ballots are held back at once.
+    other sections of its ballots are held back at once. Once the public value may be known, it is
+    too late: whoever knows it could still choose the ballots.
     """
     first = _is_first(found)
-    if not (hold(found) and first):
+    if not hold(found):
+        return
+    with transaction() as session:
+        session.execute(update(Round).where(Round.id == found.id).values(hold_stored=True))
+    if not first:
         return
     frozen = build(found)
     named = {each for ballot in frozen.problem.ballots for each in ballot.sections}
@@ -269,6 +281,8 @@ def _freeze(found: Round) -> None:
         again = locked(session, found.id)
         if again.state != "closed" or again.root is not None:
             return
+        if _is_late(session, again):
+            return
         _store(session, found.id, "problem", problem)
         _store(session, found.id, "sections", offered)
         _store_refusals(session, found.id, frozen)
@@ -278,15 +292,23 @@ def _freeze(found: Round) -> None:
 
 
 def _is_first(found: Round) -> bool:
-    """Return whether a round may freeze its problem: no other one of the term does, or gives."""
+    """Return whether a round may freeze its problem: in time, and no other one does, or gives."""
     with transaction() as session:
         again = locked(session, found.id)
         rounds.lock_term(session, found.term_id)
         other = Round.term_id == found.term_id, Round.held, Round.id != found.id
-        if session.scalar(select(Round.id).where(*other).limit(1)):
+        if session.scalar(select(Round.id).where(*other).limit(1)) or _is_late(session, again):
             return False
         again.held = again.state == "closed"
         return again.held
+
+
+def _is_late(session: Session, found: Round) -> bool:
+    """Return whether it is too late to freeze the ballots, and log it."""
+    late = rounds.may_be_known(session, found)
+    if late:
+        log.warning("Round %s is not frozen: its public value may be known.", found.id)
+    return late
 
 
 def _trial(number: int, problem: Problem, seed: str) -> RoundTrial:
@@ -361,10 +383,12 @@ def _due() -> Any:
         .correlate(Round)
         .exists()
     )
+    now = func.clock_timestamp()
     return or_(
-        (Round.state == "open") & (Round.ends_at <= func.clock_timestamp()),
-        (Round.state == "closed")
-        & (Round.root.is_(None) & ~waits | Round.public_value.is_not(None)),
+        (Round.state == "open") & (Round.ends_at <= now),
+        (Round.state == "closed") & Round.root.is_(None) & ~Round.hold_stored,
+        (Round.state == "closed") & Round.root.is_(None) & ~waits & (Round.public_at > now),
+        (Round.state == "closed") & Round.public_value.is_not(None),
         Round.state == "published",
         (Round.state == "canceled") & Round.held,
         requested.correlate(Round).exists(),

@@ -43,7 +43,8 @@ class Round(Base):
     level such as `year Senior`. `most_credits` is in hundredths. `reserves` says what becomes of
     reserved seats: `given` in the round, or `kept` for later. `key` is that of the form that made
     the round. `root` and `ballots` are set when the ballots are frozen. Students see a round once
-    it is `announced`, also if it is canceled later.
+    it is `announced`, also if it is canceled later. From `public_at` on, the public value may be
+    known. Ballot codes are made with `code_key`, which is never published.
     """
 
     __tablename__ = "rounds"
@@ -62,13 +63,17 @@ class Round(Base):
     most_courses: Mapped[int] = mapped_column(Integer)
     most_credits: Mapped[int] = mapped_column(Integer)
     public_source: Mapped[str] = mapped_column(String(300))
+    public_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     state: Mapped[str] = mapped_column(String(12))
     announced: Mapped[bool] = mapped_column(default=False)
     version: Mapped[int] = mapped_column(Integer, default=1)
     key: Mapped[str] = mapped_column(String(64))
     secret: Mapped[str] = mapped_column(String(64))
+    code_key: Mapped[str] = mapped_column(String(64))
     root: Mapped[str | None] = mapped_column(String(64))
     ballots: Mapped[int | None] = mapped_column(Integer)
     public_value: Mapped[str | None] = mapped_column(String(300))
     applied: Mapped[int] = mapped_column(Integer, default=0)  # moves that the ledger has done
-    held: Mapped[bool] = mapped_column(default=False)  # whether the ledger holds seats back
+    # Whether it is the round of the term that holds seats back, and whether the ledger knows which.
+    held: Mapped[bool] = mapped_column(default=False)
+    hold_stored: Mapped[bool] = mapped_column(default=False)

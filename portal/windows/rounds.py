@@ -46,7 +46,8 @@ class RoundRefused(Exception):  # noqa: N818  an expected state, not an error
     """A change to a round that is not possible.
 
     Codes: name_taken, ended, order (it ends before it begins), state; window or round (one is open
-    for the same students then).
+    for the same students then); public (the public value may be known before the end), early (it
+    can't be known yet).
     """
 
     def __init__(self, code: str) -> None:
@@ -69,13 +70,15 @@ class RoundDetails:
     most_courses: int
     most_credits: int
     public_source: str
+    public_at: int
 
     @property
     def columns(self) -> dict[str, Any]:
         """Return the columns of a round."""
         values = {**vars(self), "priorities": list(self.priorities)}
         begins, ends = values.pop("begins"), values.pop("ends")
-        return {**values, "begins_at": moment(begins), "ends_at": moment(ends)}
+        times = {"begins_at": begins, "ends_at": ends, "public_at": self.public_at}
+        return {**values, **{name: moment(at) for name, at in times.items()}}
 
 
 def details(found: Round) -> RoundDetails:
@@ -86,6 +89,7 @@ def details(found: Round) -> RoundDetails:
         ends=milliseconds(found.ends_at),
         priorities=tuple(found.priorities),
         public_source=found.public_source,
+        public_at=milliseconds(found.public_at),
         **{name: getattr(found, name) for name in names},
     )
 
@@ -134,10 +138,12 @@ def create(term: int, wanted: RoundDetails, key: str, by: int, reason: str) -> i
 
     Raise RoundRefused.
     """
+    _check_public(wanted.ends, wanted.public_at)
     cohort = with_student_list(wanted.cohort)
     try:
         with transaction() as session:
-            made = Round(term_id=term, state="draft", key=key, secret=token_hex(32))
+            secrets = {"secret": token_hex(32), "code_key": token_hex(32)}
+            made = Round(term_id=term, state="draft", key=key, **secrets)
             for name, value in (wanted.columns | {"cohort": cohort}).items():
                 setattr(made, name, value)
             session.add(made)
@@ -153,6 +159,7 @@ def create(term: int, wanted: RoundDetails, key: str, by: int, reason: str) -> i
 
 def edit(number: int, version: int, wanted: RoundDetails, by: int, reason: str) -> None:
     """Change a draft of that version. Raise RoundRefused or ChangedMeanwhile."""
+    _check_public(wanted.ends, wanted.public_at)
     cohort = with_student_list(wanted.cohort)
     try:
         with transaction() as session:
@@ -252,6 +259,7 @@ def _check_times(session: Session, found: Round) -> None:
     begins, ends = milliseconds(found.begins_at), milliseconds(found.ends_at)
     if ends <= begins:
         raise RoundRefused("order")
+    _check_public(ends, milliseconds(found.public_at))
     if in_the_way(session, found.term_id, begins, ends, found.cohort, but=found.id):
         raise RoundRefused("round")
     now = backend().ledger.now()
@@ -260,6 +268,22 @@ def _check_times(session: Session, found: Round) -> None:
         live = window.state == "scheduled"
         if live and overlaps and _share_students(session, window.cohort, found.cohort):
             raise RoundRefused("window")
+
+
+def _check_public(ends: int, public_at: int) -> None:
+    """Raise RoundRefused if the public value may be known before the ballots are fixed."""
+    if ends >= public_at:
+        raise RoundRefused("public")
+
+
+def may_be_known(session: Session, found: Round) -> bool:
+    """Return whether the public value may be known by now, by PostgreSQL's clock."""
+    return _now(session) >= found.public_at
+
+
+def normal_value(text: str) -> str:
+    """Return a public value in the one spelling that is stored."""
+    return " ".join(text.split()).lower()
 
 
 def is_over(session: Session, found: Round) -> bool:

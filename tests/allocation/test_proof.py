@@ -172,7 +172,7 @@ def test_another_public_value_gives_another_result_or_is_shown(tmp_path: Path) -
     told = file()
     told["public_value"] = "badbee"
     found = check(told, tmp_path)
-    assert "badbee from drand 1234" in found.stdout
+    assert "('public_source', 'drand 1234'), ('public_value', 'badbee')" in found.stdout
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -210,9 +210,10 @@ def test_a_proof_shows_that_a_ballot_is_under_the_root(size: int) -> None:
 
 
 def test_no_two_students_can_share_a_ballot_code() -> None:
-    codes = {proof.new_code(student) for student in ("661", "662", "662")}
-    assert len(codes) == 3
+    codes = {proof.code_of("key", *student) for student in ((1, "661"), (2, "662"), (2, "662"))}
+    assert len(codes) == 2
     assert {code.partition("-")[0] for code in codes} == {"661", "662"}
+    assert proof.code_of("another", 1, "661") not in codes
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

@@ -22,15 +22,18 @@ from portal.windows.models import Round
 from portal.windows.rounds import RoundDetails
 from tests.cast import MINUTE, added
 
+DAY = 24 * 60 * MINUTE
+
 
 def wanted(**fields: Any) -> RoundDetails:
     """Return the settings of a round that began a minute ago and ends in an hour."""
     now = backend().ledger.now()
+    ends = fields.get("ends", now + 60 * MINUTE)
     usual: dict[str, Any] = {
         "name": "First round",
         "cohort": {},
         "begins": now - MINUTE,
-        "ends": now + 60 * MINUTE,
+        "ends": ends,
         "mechanism": "draft",
         "priorities": (),
         "reserves": "given",
@@ -38,6 +41,7 @@ def wanted(**fields: Any) -> RoundDetails:
         "most_courses": 6,
         "most_credits": 2000,
         "public_source": "drand round 4711",
+        "public_at": ends + 60 * DAY,
     }
     return RoundDetails(**usual | fields)
 
@@ -109,9 +113,18 @@ def frozen(found: Round) -> Round:
     return again(found.id)
 
 
+def known(found: Round) -> Round:
+    """The round, the moment of its public value moved into the past by hand."""
+    with transaction() as session:
+        past = func.clock_timestamp()
+        session.execute(update(Round).where(Round.id == found.id).values(public_at=past))
+    ballots.forget()
+    return again(found.id)
+
+
 def computed(found: Round, value: str = "4711") -> Round:
     """The round, computed with a public value."""
-    after = frozen(found)
+    after = known(frozen(found))
     steps.enter_value(after.id, after.version, value, an_admin(), "tests")
     steps.work(after.term_id)
     return again(found.id)

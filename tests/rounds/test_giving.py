@@ -35,6 +35,7 @@ from tests.rounds.builders import (
     computed,
     ended,
     frozen,
+    known,
     permits,
     published,
     ranks,
@@ -169,7 +170,7 @@ def test_seat_is_given_under_the_reserve_of_the_result(fall: Term) -> None:
     for student in (senior, junior):
         ranks(found, student, art, one)
     frozen(found)
-    after = again(found.id)
+    after = known(found)
     problem, ballot = store.frozen_problem(found.id), ballot_of(found.id, senior.id)
     assert ballot
     value = next(  # with which the senior is drawn first
@@ -205,7 +206,7 @@ def test_seats_are_held_back_from_the_end_until_all_is_given(
     key = f"{{t:{fall.id}}}:in_round"
     assert backend().redis.hexists(key, str(one.id))
     assert differences(fall) == []
-    after = again(found.id)
+    after = known(found)
     steps.enter_value(after.id, after.version, "4711", an_admin(), "tests")
     steps.work(fall.id)
     steps.publish(found.id, again(found.id).version, an_admin(), "tests")

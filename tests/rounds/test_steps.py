@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,16 @@ from sqlalchemy import delete, select, update
 
 from portal.allocation import verify
 from portal.allocation.proof import canonical, is_included, sha256
+from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import ChangedMeanwhile, transaction
+from portal.core.moments import milliseconds
 from portal.registration.plan_store import change
 from portal.registration.plans import move
 from portal.rounds import ballots, results, steps, store
 from portal.rounds.models import BallotRow, RoundFile
+from portal.windows import rounds
 from portal.windows.models import Round
 from portal.windows.rounds import RoundRefused
 from tests.cast import Cast, Meets, a_course, a_section, a_term
@@ -30,6 +34,7 @@ from tests.rounds.builders import (
     computed,
     ended,
     frozen,
+    known,
     published,
     ranks,
 )
@@ -108,11 +113,87 @@ def test_value_is_entered_once_and_only_after_the_freezing(popular: Round, cast:
     with pytest.raises(RoundRefused, match="state"):
         steps.enter_value(popular.id, popular.version, "4711", cast.max.id, "tests")
     after = frozen(popular)
+    with pytest.raises(RoundRefused, match="early"):
+        steps.enter_value(after.id, after.version, "4711", cast.max.id, "tests")
+    known(after)
     with pytest.raises(ChangedMeanwhile):
         steps.enter_value(after.id, after.version - 1, "4711", cast.max.id, "tests")
     steps.enter_value(after.id, after.version, "4711", cast.max.id, "tests")
     with pytest.raises(RoundRefused, match="state"):
         steps.enter_value(after.id, after.version + 1, "4712", cast.max.id, "tests")
+
+
+def test_value_has_one_spelling(popular: Round, cast: Cast) -> None:
+    after = known(frozen(popular))
+    steps.enter_value(after.id, after.version, " 0BADC0DE \t 12 ", cast.max.id, "tests")
+    assert again(after.id).public_value == "0badc0de 12"
+
+
+def test_moment_of_the_value_is_under_the_root(popular: Round) -> None:
+    after = frozen(popular)
+    settings = store.frozen_problem(popular.id).settings
+    assert settings.public_at == after.public_at.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def test_ballots_are_not_fixed_once_the_value_may_be_known(
+    popular: Round, fall: Term, cast: Cast
+) -> None:
+    known(ended(popular))
+    steps.work(fall.id)
+    late = again(popular.id)
+    assert (late.state, late.root, late.held) == ("closed", None, False)
+    assert steps.due_jobs([fall.id]) == []
+    steps.request_trial(late.id, cast.max.id)
+    steps.work(fall.id)
+    assert again(popular.id).root is None
+    steps.cancel(late.id, late.version, cast.max.id, "tests")
+    steps.work(fall.id)
+    assert not backend().redis.exists(f"{{t:{fall.id}}}:in_round")
+
+
+def test_end_stays_before_the_moment_of_the_value(popular: Round, fall: Term, cast: Cast) -> None:
+    public = milliseconds(popular.public_at)
+    with pytest.raises(RoundRefused, match="public"):
+        rounds.move_end(popular.id, popular.version, public, cast.max.id, "tests")
+    with pytest.raises(RoundRefused, match="public"):
+        a_round(fall, name="Late", ends=public, public_at=public)
+
+
+def test_round_that_waits_holds_its_seats_back_after_a_hiccup(
+    popular: Round, fall: Term, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frozen(popular)
+    three = a_section(a_course("GEO-1"), fall)
+    second = a_round(fall, name="Second")
+    ranks(second, cast.ada, three)
+    ended(second)
+    with monkeypatch.context() as patch:
+        patch.setattr(steps, "hold", fails)
+        with pytest.raises(RuntimeError):
+            steps.work(fall.id)
+    assert again(second.id).state == "closed"
+    assert steps.due_jobs([fall.id])
+    steps.work(fall.id)
+    assert backend().redis.hexists(f"{{t:{fall.id}}}:in_round", str(three.id))
+    assert again(second.id).root is None
+    assert steps.due_jobs([fall.id]) == []
+
+
+def fails(*_: Any) -> bool:
+    raise ValueError("a hiccup")
+
+
+def test_step_that_fails_leaves_those_of_other_rounds(
+    popular: Round, fall: Term, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed(popular)
+    second = a_round(fall, name="Second")
+    steps.publish(popular.id, again(popular.id).version, cast.max.id, "tests")
+    ended(second)
+    monkeypatch.setattr(steps, "apply", fails)
+    with pytest.raises(RuntimeError, match=str(popular.id)):
+        steps.work(fall.id)
+    assert again(second.id).state == "closed"
 
 
 def test_computing_again_changes_nothing(popular: Round) -> None:
@@ -173,7 +254,7 @@ def test_server_that_freezes_again_after_the_root_was_shown_is_caught(
         session.execute(delete(RoundFile))
         session.execute(update(Round).where(Round.id == popular.id).values(root=None))
     steps.work(popular.term_id)
-    after = again(popular.id)
+    after = known(popular)
     steps.enter_value(after.id, after.version, "4711", cast.max.id, "tests")
     steps.work(popular.term_id)
     ran = check(store.file_of(popular.id, "published") or "", tmp_path, ballot.code, str(noted))

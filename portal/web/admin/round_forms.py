@@ -8,7 +8,14 @@ from sqlalchemy.orm import Session
 from portal.catalog.models import Term
 from portal.core.i18n import _, _l
 from portal.registration.credits import hundredths
-from portal.web.admin.window_forms import KINDS, MOST_STUDENTS, CohortForm, check_times
+from portal.web.admin.window_forms import (
+    FARTHEST,
+    KINDS,
+    MOST_STUDENTS,
+    TOO_FAR,
+    CohortForm,
+    check_times,
+)
 from portal.web.forms import (
     ChoicesField,
     DecimalField,
@@ -23,7 +30,7 @@ from portal.web.forms import (
 )
 from portal.windows import cohorts
 from portal.windows.models import Round
-from portal.windows.rounds import MAJOR, MECHANISMS, RoundDetails, details
+from portal.windows.rounds import MAJOR, MECHANISMS, RoundDetails, details, normal_value
 
 PRIORITIES = ("first", "second", "third")
 MOST_TICKETS = 10
@@ -98,6 +105,15 @@ class RoundForm(CohortForm):
             " or the next draw of a lottery. Students read this before they rank."
         ),
     )
+    public_at = MomentField(
+        _l("Public value known from"),
+        render_kw={"required": True},
+        description=_l(
+            "Nobody can know the value before this moment. It must be after the end. Leave time to"
+            " fix the ballots, such as a day: later than this they can’t be fixed, and the round"
+            " must be canceled."
+        ),
+    )
 
     def __init__(self, session: Session, **more: Any) -> None:
         super().__init__(**more)
@@ -114,6 +130,11 @@ class RoundForm(CohortForm):
         """Validate the form; `now` is the ledger's time."""
         self.validate()
         check_times(self, now, names=("begins", "ends"))
+        if (known := self.public_at.data) is not None:
+            if abs(known - now) > FARTHEST:
+                self.refuse(TOO_FAR % {"field": self.public_at.label.text}, "public_at")
+            elif self.ends.data is not None and known <= self.ends.data:
+                self.refuse(_("The public value must be known after the end only."), "public_at")
         cohort: cohorts.Cohort = {}
         if self.whom.data == "some":
             empty = _("Choose at least one year, level, major or student.")
@@ -126,6 +147,8 @@ class RoundForm(CohortForm):
             self.refuse(_("Choose each priority once."), "second")
         if self.mechanism.data == "deferred" and not chosen:
             self.refuse(_("Deferred acceptance needs a first priority."), "first")
+        if self.mechanism.data in {"draft", "serial"} and chosen:
+            self.refuse(_("Only deferred acceptance has priorities. Choose none."), "first")
         if not self.errors:
             self.round = RoundDetails(
                 name=self.name.data,
@@ -139,6 +162,7 @@ class RoundForm(CohortForm):
                 most_courses=self.most_courses.data,
                 most_credits=hundredths(self.most_credits.data),
                 public_source=self.public_source.data,
+                public_at=self.public_at.data,
             )
         return not self.errors
 
@@ -168,9 +192,21 @@ class ValueForm(Form):
     """The public value of a round."""
 
     value = TextField(
-        _l("Public value"), longest=300, missing=_l("Enter the value that was published.")
+        _l("Public value"),
+        longest=300,
+        missing=_l("Enter the value that was published."),
+        description=_l(
+            "It is stored in small letters, without spaces at its ends, and with single spaces"
+            " inside. The next page shows it once more."
+        ),
     )
     reason = ReasonField()
+
+    def check(self) -> bool:
+        """Validate the form, and put the value into the spelling that is stored."""
+        valid = bool(self.validate())
+        self.value.data = normal_value(self.value.data or "")
+        return valid
 
 
 def first_values(term: Term) -> dict[str, Any]:

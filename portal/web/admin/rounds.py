@@ -1,7 +1,7 @@
 """Allocation rounds of a term: made, announced, compared, computed and published."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from secrets import token_hex
 from typing import Any
 
@@ -53,6 +53,11 @@ REFUSED = {
         "Another round takes ballots of some of the same students at that time. Choose other times"
         " or students."
     ),
+    "public": _l(
+        "The round must end before the moment from which the public value is known. Otherwise"
+        " someone could choose a ballot that suits it."
+    ),
+    "early": _l("The public value can’t be known yet. Enter it from the moment that is shown."),
     "state": _l("You can’t do this any more: the round has moved to its next stage."),
 }
 RESERVES = {
@@ -279,18 +284,28 @@ def enter_value(term_id: int, round_id: int) -> ResponseReturnValue:
     found, form = _round(term_id, round_id), ValueForm()
     page = Confirmation(
         title=_("Enter the public value"),
-        button=_("Enter and compute"),
+        button=_("Look at it once more"),
         back=_back(found),
         facts=[
             (_("Round"), found.name),
             (_("Source"), found.public_source),
+            (_("Public value known from"), local_clock().full(_ms(found, "public_at"))),
             (_("Root"), found.root or ""),
         ],
         meaning=[
             _("Enter it exactly as it was published. Anyone can compare it. You can’t change it.")
         ],
-        seen={"version": found.version},
+        seen={"version": request.form.get("version") or found.version},
     )
+    if request.method == "POST" and form.check() and form.value.data != request.form.get("sure"):
+        page = replace(
+            page,
+            button=_("Store and compute"),
+            facts=[*page.facts, (_("Value that will be stored"), form.value.data)],
+            meaning=[_("Compare it with what was published, then confirm. You can’t change it.")],
+            seen={**page.seen, "sure": form.value.data},
+        )
+        return render_template(page.template, page=page, form=form)
 
     def act(reason: str) -> ResponseReturnValue:
         try:
@@ -302,6 +317,8 @@ def enter_value(term_id: int, round_id: int) -> ResponseReturnValue:
 
     if request.method == "GET" and (found.root is None or found.public_value is not None):
         return refused(page, str(REFUSED["state"]))
+    if request.method == "GET" and _ms(found, "public_at") > rounds.database_now():
+        return refused(page, str(REFUSED["early"]))
     return confirm(page, act, form)
 
 
@@ -359,6 +376,7 @@ def _facts(found: Round) -> list[tuple[str, str]]:
         (_("Maximum number of credits"), amount(found.most_credits)),
         (_("Most draw tickets"), str(found.tickets)),
         (_("Public value"), found.public_value or found.public_source),
+        (_("Public value known from"), clock.full(_ms(found, "public_at"))),
     ]
 
 
@@ -368,7 +386,7 @@ def _changed(found: Round) -> list[tuple[str, str]]:
 
 
 def _shown(term_id: int, round_id: int) -> dict[str, Any]:
-    found = _round(term_id, round_id)
+    found, at = _round(term_id, round_id), rounds.database_now()
     return {
         "term": _term(term_id),
         "round": found,
@@ -377,7 +395,8 @@ def _shown(term_id: int, round_id: int) -> dict[str, Any]:
         "wordings": STEPS,
         "turnout": ballots.turnout(found),
         "commitment": rounds.commitment(found),
-        "over": milliseconds(found.ends_at) <= rounds.database_now(),
+        "over": milliseconds(found.ends_at) <= at,
+        "known": milliseconds(found.public_at) <= at,
     }
 
 

@@ -13,6 +13,7 @@ from portal.backend import backend
 from portal.catalog.local_time import local_clock
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _, _l
+from portal.core.moments import milliseconds
 from portal.ledger.errors import LedgerUnavailable
 from portal.people.roles import Right
 from portal.people.student_profile import profile
@@ -84,6 +85,7 @@ def allocation_round(term_id: int, round_id: int) -> ResponseReturnValue:
         priorities=rounds.priorities(found),
         tickets=problem.tickets_of(found, student) if found.state == "open" else 0,
         commitment=rounds.commitment(found),
+        public_at=local_clock().full(milliseconds(found.public_at)),
         outcomes=results.outcomes(found, student) if found.state in PUBLISHED else [],
         published=found.state in PUBLISHED,
         ballots=ballots.turnout(found).ballots if found.state == "canceled" else found.ballots,

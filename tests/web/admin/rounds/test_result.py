@@ -18,7 +18,7 @@ from portal.core.db import transaction
 from portal.rounds import ballots, steps
 from portal.windows.models import Round
 from tests.cast import Cast, a_course, a_section
-from tests.rounds.builders import a_round, again, applied, computed, frozen, ranks
+from tests.rounds.builders import a_round, again, applied, computed, frozen, known, ranks
 from tests.web.admin.rounds.test_rounds import at, send
 from tests.web.visitors import browser_of
 
@@ -58,7 +58,15 @@ def test_value_is_entered_and_the_result_published(
 ) -> None:
     after = frozen(popular)
     assert str(after.root) in admin.get(at(after)).text
-    answer = send(admin, at(after, "value"), value=" 0badc0de ", reason="Round 4711 of drand")
+    assert "can’t be known yet" in admin.get(at(after, "value")).text
+    known(after)
+    form = {"value": " 0BADC0DE ", "reason": "Round 4711 of drand"}
+    asked = send(admin, at(after, "value"), **form)
+    assert again(after.id).public_value is None
+    assert '<dd class="ops-said">0badc0de</dd>' in asked.text
+    other = send(admin, at(after, "value"), **form, sure="0badc0df")
+    assert 'name="sure" value="0badc0de"' in other.text
+    answer = send(admin, at(after, "value"), **form, sure="0badc0de")
     assert answer.status_code == 303
     assert again(after.id).public_value == "0badc0de"
     (entry,) = entries("round.value")
@@ -71,9 +79,17 @@ def test_value_is_entered_and_the_result_published(
     assert entries("round.publish")
 
 
+def test_page_says_what_to_do_when_it_is_too_late_to_fix_the_ballots(
+    admin: FlaskClient, popular: Round
+) -> None:
+    after = known(frozen(known(popular)))
+    assert after.root is None
+    assert "Cancel the round, and make a new one" in admin.get(at(after)).text
+
+
 def test_value_before_the_end_is_refused(admin: FlaskClient, popular: Round) -> None:
     assert admin.get(at(popular, "value")).status_code == 409
-    form: dict[str, Any] = {"version": popular.version, "value": "1", "reason": "Too early"}
+    form: dict[str, Any] = {"version": popular.version, "value": "1", "sure": "1", "reason": "No"}
     assert admin.post(at(popular, "value"), data=form).status_code == 409
     assert again(popular.id).public_value is None
 
@@ -98,8 +114,9 @@ def test_student_reads_the_result_and_checks_it_with_the_script(
         answer = ada.get(f"{address}/{name}")
         assert "attachment" in answer.headers["Content-Disposition"]
         (tmp_path / name).write_bytes(answer.data)
-    code = re.findall(r"verify.py round-\d+.json ([\w-]+)", page)
-    command = [sys.executable, "verify.py", "published.json", *code, str(again(popular.id).root)]
+    ((code, root),) = re.findall(r"verify.py round-\d+.json ([\w-]+) (\w+)", page)
+    assert root == again(popular.id).root
+    command = [sys.executable, "verify.py", "published.json", code, root]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout
     assert "yes Your ballot is in the file." in ran.stdout

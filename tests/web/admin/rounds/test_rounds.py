@@ -28,8 +28,8 @@ def a_form(**fields: Any) -> dict[str, Any]:
     form = {"name": "First round", "begins": from_now(20), "ends": from_now(21)}
     form |= {"whom": "everyone", "mechanism": "draft", "reserves": "given"}
     form |= {"first": "", "second": "", "third": "", "most_courses": "6", "most_credits": "21"}
-    more = {"tickets": "1", "public_source": "drand round 4711", "reason": "As decided"}
-    return {**form, **more, **fields}
+    more = {"tickets": "1", "public_source": "drand round 4711", "public_at": from_now(22)}
+    return {**form, **more, "reason": "As decided", **fields}
 
 
 def hidden(page: str) -> dict[str, str]:
@@ -85,6 +85,8 @@ def test_form_sent_twice_makes_one_round(admin: FlaskClient, term: Term) -> None
         ({"ends": (-1, "09:00")}, "The end is in the past"),
         ({"mechanism": "auction"}, "Choose how seats are given"),
         ({"mechanism": "deferred"}, "needs a first priority"),
+        ({"first": "major"}, "Only deferred acceptance has priorities"),
+        ({"public_at": (21, "09:00")}, "must be known after the end only"),
         ({"first": "major", "second": "major"}, "Choose each priority once"),
         ({"most_courses": "0"}, "whole number from 1 to 20"),
         ({"tickets": "11"}, "whole number from 1 to 10"),
@@ -96,7 +98,7 @@ def test_form_sent_twice_makes_one_round(admin: FlaskClient, term: Term) -> None
 def test_wrong_input_is_named(
     admin: FlaskClient, term: Term, fields: dict[str, Any], error: str
 ) -> None:
-    fields |= {"ends": from_now(*fields["ends"])} if "ends" in fields else {}
+    fields |= {name: from_now(*at) for name, at in fields.items() if isinstance(at, tuple)}
     answer = make(admin, term, **fields)
     assert answer.status_code == 422
     assert error in answer.text
@@ -117,7 +119,7 @@ def test_page_shows_the_priorities(admin: FlaskClient, term: Term) -> None:
 
 def test_draft_is_edited_with_its_values_in_the_form(admin: FlaskClient, term: Term) -> None:
     a_student("eli", year="Senior")
-    found = a_draft(term, cohort={"years": ["Senior"]}, priorities=("major",))
+    found = a_draft(term, cohort={"years": ["Senior"]}, mechanism="deferred", priorities=("major",))
     page = admin.get(at(found, "edit")).text
     assert re.search(r'value="Senior" checked', page)
     assert re.search(r'<option selected value="major"', page)

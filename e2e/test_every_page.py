@@ -38,7 +38,8 @@ UNEVEN = """() => {
     const frame = {
         "one heading": count("main h1") === 1,
         "navigation": count("nav[aria-label=Main]") === 1,
-        "the heading in its head": count("main .page-head h1, main .slip h1, main h1.visually-hidden") === 1,
+        "the heading in its head":
+            count("main .page-head h1, main .slip h1, main h1.visually-hidden") === 1,
         "at most one main button": count("main .btn-primary") <= 1,
     };
     return Object.keys(frame).filter((name) => !frame[name]);

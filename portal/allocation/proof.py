@@ -12,7 +12,6 @@
 import hashlib
 import hmac
 import json
-import secrets
 from collections.abc import Sequence
 from typing import Any
 
@@ -40,11 +39,6 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def new_secret() -> str:
-    """Return a secret of 256 bits; `sha256` of it is its commitment."""
-    return secrets.token_hex(32)
-
-
 def code_of(key: str, student: int, number: str) -> str:
     """Return a student's ballot code, the same at each call, or students could choose a ticket.
 
@@ -64,14 +58,6 @@ def root(problem: Problem) -> str:
     return tree(problem)[-1][0]
 
 
-def inclusion_proof(problem: Problem, pseudonym: str) -> Proof:
-    """Return the hashes that lead from a ballot to the root; raise ValueError for no ballot."""
-    places = {ballot.pseudonym: at for at, ballot in enumerate(problem.ballots, start=1)}
-    if pseudonym not in places:
-        raise ValueError(f"There is no ballot {pseudonym}.")
-    return path(tree(problem), places[pseudonym])
-
-
 def path(rows: Sequence[Sequence[str]], at: int) -> Proof:
     """Return the hashes that lead from a leaf of a tree to its root; leaf 0 is the settings."""
     proof = []
@@ -83,14 +69,6 @@ def path(rows: Sequence[Sequence[str]], at: int) -> Proof:
     return proof
 
 
-def is_included(ballot: dict[str, Any], proof: Sequence[tuple[str, str]], expected: str) -> bool:
-    """Return whether a proof leads from the JSON of a ballot to a root."""
-    found = leaf(ballot)
-    for side, partner in proof:
-        found = node(found, partner) if side == "right" else node(partner, found)
-    return found == expected
-
-
 def leaf(value: Any) -> str:
     """Return the hash of settings or of a ballot."""
     return sha256(f"leaf:{canonical(value)}")
@@ -99,17 +77,6 @@ def leaf(value: Any) -> str:
 def node(left: str, right: str) -> str:
     """Return the hash of two hashes."""
     return sha256(f"node:{left}:{right}")
-
-
-def committed(problem: Problem) -> dict[str, Any]:
-    """Return the commitment that is published when a round ends, before its seed can be known."""
-    return {
-        "format": FORMAT,
-        "root": root(problem),
-        "ballots": len(problem.ballots),
-        "commitment": problem.settings.commitment,
-        "public_source": problem.settings.public_source,
-    }
 
 
 def published(

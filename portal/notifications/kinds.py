@@ -147,6 +147,25 @@ def _round(notification: Notification) -> NotificationText:
     )
 
 
+def _ballot(notification: Notification) -> NotificationText:
+    data = notification.data
+    address = f"/terms/{notification.term_id}/rounds/{data['round']}"
+    step = NextStep(_("See the round"), address)
+    if "root" not in data:
+        clock = LocalClock(backend().settings.zone)
+        title = _("%(name)s has another end", name=data["name"])
+        text = _(
+            "It now ends on %(end)s. Until then you can change your ballot.",
+            end=clock.full(data["ends"]),
+        )
+        return NotificationText(title, (text,), step)
+    texts = (
+        _("Root: %(root)s", root=data["root"]),
+        _("Keep this message: with the root you can check later that nobody changed a ballot."),
+    )
+    return NotificationText(_("Your ballot in %(name)s is fixed", name=data["name"]), texts, step)
+
+
 # Sections
 
 
@@ -436,6 +455,13 @@ ROUND = Kind(
     _l("When the seats of a round in which you took part are given, or it is canceled"),
     toast=True,
 )
+BALLOT = Kind(
+    "ballot",
+    _ballot,
+    _l("Your ballot in an allocation round is fixed"),
+    _l("With the root, by which you can check the round later. Also if the end of a round moves."),
+    toast=True,
+)
 ADJUSTED = Kind(
     "by_hand",
     _adjusted,
@@ -541,6 +567,6 @@ KINDS = {
     for kind in (
         *(PROMOTED, SKIPPED, ADJUSTED, CANCELED, COREQUISITE_LOST, CHANGED, PERMITTED, HOLD),
         *(WINDOW_SOON, APPLICATION_MOVED, REQUEST_MADE, APPLICATION_SENT, REQUEST_DECIDED),
-        *(APPLICATION_AT_DEPARTMENT, CONSENT_ASKED, ROUND),
+        *(APPLICATION_AT_DEPARTMENT, CONSENT_ASKED, ROUND, BALLOT),
     )
 }

@@ -70,7 +70,9 @@ WORDS = {
     Right.ADVISE: _l("see the records and plans of your advisees, and clear them to register"),
     Right.SCHEDULE: _l("see and change the sections of your departments, with their rosters"),
     Right.SEE_TERMS: _l("see terms, windows and waiting rooms"),
-    Right.SEE_ROUNDS: _l("see allocation rounds and how many take part"),
+    Right.SEE_ROUNDS: _l(
+        "see allocation rounds, and once a result is published all ballots under pseudonyms"
+    ),
     Right.SEE_REPORTS: _l("see the reports of windows"),
     Right.SEE_SECTIONS: _l("see all sections and the catalog"),
     Right.SEE_ROSTERS: _l("see the rosters of all sections"),

@@ -69,6 +69,7 @@ FIELDS = {
     "error": _l("Error"),
     "event": _l("Event"),
     "file": _l("File"),
+    "commitment": _l("Commitment"),
     "fingerprint": _l("Commitment"),
     "grade": _l("Grade"),
     "kind": _l("Kind"),

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import cast, func, literal, null, select, text, update
+from sqlalchemy import BigInteger, cast, func, literal, null, select, text, update
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
@@ -36,11 +36,12 @@ from portal.registration.plans import Plan, packed_sections, unpack
 from portal.registration.requests import SectionRequest
 from portal.rounds.models import BallotRow
 from portal.rounds.problem import RESERVE, UNALLOWED, credits_of, number_of
-from portal.rounds.store import ballots_of, file_of, frozen_problem, locked, record
+from portal.rounds.store import ballots_of, file_of, frozen_problem
 from portal.windows import rounds
 from portal.windows.models import Round
 
 AT_ONCE = 100  # moves in one step of the ledger, which must stay short
+VERSIONS = 10**6  # more than a round ever has
 NOTED = 1000  # moves after which it is noted what the ledger did
 COUNTS = text("""
     SELECT made.value ->> 0, count(*) FROM ballots, jsonb_each(given) AS made
@@ -90,7 +91,7 @@ def hold(found: Round) -> bool:
     sections = sorted(named | {each for each, pool in pools.items() if pool in shared})
     recorded = checkpoint(found.term_id)
     with transaction() as session:
-        if locked(session, found.id).state != "closed":
+        if rounds.locked(session, found.id).state != "closed":
             return False
         change = ledger.hold_for_round(found.term_id, found.id, sections, recorded=recorded)
         enqueue(found.term_id, change.wake)
@@ -277,28 +278,30 @@ def _packed(reasons: Sequence[Reason]) -> list[Any]:
 def _finish(number: int) -> None:
     """Note that all is done, and tell every student who took part, in one transaction."""
     with transaction() as session:
-        found = locked(session, number)
+        found = rounds.locked(session, number)
         if found.state != "published":
             return
         before = rounds.facts(found)
         found.state, found.held, found.version = "applied", False, found.version + 1
         counts = _counts(session, number)
-        record(session, "round.apply", found, None, "", before, **counts)
+        rounds.record(session, "round.apply", found, None, "", before, **counts)
         tell(session, found)
 
 
-def tell(session: Session, found: Round) -> None:
-    """Tell every student with a ballot, once, what became of a round."""
-    facts = {"round": found.id, "name": found.name, "state": found.state}
+def tell(session: Session, found: Round, kind: str = "round", **more: str | int) -> None:
+    """Tell every student with a ballot, once, what became of a round, or of their `ballot`."""
+    facts = {"round": found.id, "name": found.name, "state": found.state, **more}
+    # Of a ballot there may be several: each change of the round has another version.
+    seq = found.id if kind == "round" else found.id * VERSIONS + found.version
     notices = (
         select(
             Student.account_id,
-            literal("round").label("kind"),
+            literal(kind).label("kind"),
             cast(null(), BallotRow.round_id.type).label("section_id"),
             cast(null(), BallotRow.round_id.type).label("window_id"),
             literal(facts, JSONB).label("data"),
             func.clock_timestamp().label("made_at"),
-            literal(found.id).label("seq"),
+            literal(seq, BigInteger).label("seq"),
             literal(0).label("lead"),
         )
         .join(BallotRow, BallotRow.student_id == Student.id)

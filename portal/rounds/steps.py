@@ -8,7 +8,7 @@ import logging
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from threading import Lock
+from threading import Condition
 from typing import Any
 
 from cachetools import LRUCache, cached
@@ -32,13 +32,13 @@ from portal.allocation.proof import (
 )
 from portal.allocation.result import Why, reasons, reserves
 from portal.backend import backend
-from portal.core.db import ChangedMeanwhile, transaction
+from portal.core.db import transaction
 from portal.core.queue import attempt_each, enqueue
 from portal.recorder.signals import DueJob
 from portal.rounds.giving import apply, hold, tell
 from portal.rounds.models import BallotRow, RoundFile, RoundTrial
 from portal.rounds.problem import Frozen, build
-from portal.rounds.store import frozen_problem, locked, record
+from portal.rounds.store import frozen_problem
 from portal.windows import rounds
 from portal.windows.models import Round
 from portal.windows.rounds import RoundRefused
@@ -90,7 +90,7 @@ def work(term: int) -> None:
 def close(number: int) -> None:
     """Fix the ballots of a round that has ended, then freeze its problem."""
     with transaction() as session:
-        found = locked(session, number)
+        found = rounds.locked(session, number)
         if found.state == "open" and rounds.is_over(session, found):
             found.state, found.version = "closed", found.version + 1
     after_end(number)
@@ -105,19 +105,26 @@ def after_end(number: int) -> None:
         compute(number)
 
 
+def move_end(number: int, version: int, ends: int, by: int, reason: str) -> None:
+    """Move the end of a round (ms), and tell who has a ballot. Raise as `rounds.move_end` does."""
+
+    def told(session: Session, found: Round) -> None:
+        tell(session, found, "ballot", ends=ends)
+
+    rounds.move_end(number, version, ends, by, reason, told)
+
+
 def enter_value(number: int, version: int, value: str, by: int, reason: str) -> None:
     """Store the public value of a frozen round, once. Raise RoundRefused or ChangedMeanwhile."""
     with transaction() as session:
-        found = locked(session, number)
-        if found.version != version:
-            raise ChangedMeanwhile
+        found = rounds.locked(session, number, version)
         if found.state != "closed" or found.root is None or found.public_value is not None:
             raise RoundRefused("state")
         if not rounds.may_be_known(session, found):
             raise RoundRefused("early")
         before, value = rounds.facts(found), rounds.normal_value(value)
-        found.public_value, found.version = value, version + 1
-        record(session, "round.value", found, by, reason, before, public_value=value)
+        found.public_value = value
+        rounds.record(session, "round.value", found, by, reason, before, public_value=value)
 
 
 def compute(number: int) -> None:
@@ -127,7 +134,10 @@ def compute(number: int) -> None:
         return
     problem = frozen_problem(number)
     result = allocate(problem, seed_of(found.secret, found.public_value))
-    text = canonical(published(problem, found.secret, found.public_value, result))
+    contents = published(problem, found.secret, found.public_value, result)
+    if contents["root"] != found.root:
+        raise ValueError(f"Round {number}: its ballots are not those under its root.")
+    text = canonical(contents)
     file, digest = _compressed(text), sha256(text)
     read = {
         ballot.pseudonym: [
@@ -140,7 +150,7 @@ def compute(number: int) -> None:
     # All of it before the transaction, which PostgreSQL ends if it is idle for seconds.
     trial = _trial(number, problem, seed_of(found.secret, found.public_value))
     with transaction() as session:
-        found = locked(session, number)
+        found = rounds.locked(session, number)
         if found.state != "closed":
             return
         _store(session, number, "published", file)
@@ -148,20 +158,18 @@ def compute(number: int) -> None:
         _store_results(session, number, read)
         session.add(trial)
         found.state, found.version = "computed", found.version + 1
-        record(session, "round.compute", found, None, "", None, sha256=digest)
+        rounds.record(session, "round.compute", found, None, "", None, sha256=digest)
 
 
 def publish(number: int, version: int, by: int, reason: str) -> None:
     """Publish the result of a computed round, once. Raise RoundRefused or ChangedMeanwhile."""
     with transaction() as session:
-        found = locked(session, number)
-        if found.version != version:
-            raise ChangedMeanwhile
+        found = rounds.locked(session, number, version)
         if found.state != "computed":
             raise RoundRefused("state")
         before = rounds.facts(found)
-        found.state, found.version = "published", version + 1
-        record(session, "round.publish", found, by, reason, before)
+        found.state = "published"
+        rounds.record(session, "round.publish", found, by, reason, before)
 
 
 def cancel(number: int, version: int, by: int, reason: str) -> None:
@@ -170,29 +178,27 @@ def cancel(number: int, version: int, by: int, reason: str) -> None:
     Raise RoundRefused or ChangedMeanwhile.
     """
     with transaction() as session:
-        found = locked(session, number)
-        if found.version != version:
-            raise ChangedMeanwhile
+        found = rounds.locked(session, number, version)
         if found.state not in {"draft", "open", "closed", "computed"}:
             raise RoundRefused("state")
         before = rounds.facts(found)
         # The ledger knows the end of an announced round, so a job lets it go.
         found.held = found.held or found.state != "draft"
-        found.state, found.version = "canceled", version + 1
-        record(session, "round.cancel", found, by, reason, before)
+        found.state = "canceled"
+        rounds.record(session, "round.cancel", found, by, reason, before)
         tell(session, found)
 
 
 def request_trial(number: int, by: int) -> None:
     """Ask for a comparison of the mechanisms on the ballots so far."""
     with transaction() as session:
-        found = locked(session, number)
+        found = rounds.locked(session, number)
         if found.state not in {"open", "closed"}:
             raise RoundRefused("state")
         pending = RoundTrial.round_id == number, RoundTrial.measures.is_(None)
         if session.scalar(select(RoundTrial.id).where(*pending)) is None:
             session.add(RoundTrial(round_id=number))
-            record(session, "round.trial", found, by, "", None)
+            rounds.record(session, "round.trial", found, by, "", None)
 
 
 def make_trial(trial: int) -> None:
@@ -226,13 +232,13 @@ def proof_of(number: int, pseudonym: str) -> dict[str, Any]:
     return {"ballot": json.loads(zlib.decompress(ballot)), "proof": proof, "root": rows[-1][0]}
 
 
-@cached(LRUCache(maxsize=1), lock=Lock())
+@cached(LRUCache(maxsize=4), condition=Condition())
 def _tree_of(
     number: int, _root: str | None
 ) -> tuple[list[list[str]], dict[str, tuple[int, bytes]]]:
     """Return the hash tree of a frozen round, and each ballot's place in it and compressed JSON.
 
-    It takes seconds for 30,000 ballots, and many students ask at once.
+    It takes seconds for 30,000 ballots, and many students ask at once: the others wait.
     """
     problem = frozen_problem(number)
     ballots = {
@@ -278,7 +284,7 @@ def _freeze(found: Round) -> None:
     )
     top = root(frozen.problem)
     with transaction() as session:
-        again = locked(session, found.id)
+        again = rounds.locked(session, found.id)
         if again.state != "closed" or again.root is not None:
             return
         if _is_late(session, again):
@@ -288,13 +294,14 @@ def _freeze(found: Round) -> None:
         _store_refusals(session, found.id, frozen)
         again.root, again.ballots = top, len(frozen.problem.ballots)
         again.version += 1
-        record(session, "round.close", again, None, "", None, root=again.root)
+        rounds.record(session, "round.close", again, None, "", None, root=top)
+        tell(session, again, "ballot", root=top)
 
 
 def _is_first(found: Round) -> bool:
     """Return whether a round may freeze its problem: in time, and no other one does, or gives."""
     with transaction() as session:
-        again = locked(session, found.id)
+        again = rounds.locked(session, found.id)
         rounds.lock_term(session, found.term_id)
         other = Round.term_id == found.term_id, Round.held, Round.id != found.id
         if session.scalar(select(Round.id).where(*other).limit(1)) or _is_late(session, again):

@@ -1,20 +1,19 @@
-"""The stored state of rounds: files, locks and audit entries that several steps share."""
+"""The stored state of rounds: files and ballots that several steps read."""
 
+import hashlib
 import json
 import zlib
 from collections.abc import Iterator
+from threading import Condition
 from typing import Any
 
+from cachetools import LRUCache, cached
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from portal.allocation.problem import Problem
 from portal.allocation.proof import problem_of
-from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.rounds.models import BallotRow, RoundFile
-from portal.windows import rounds
-from portal.windows.models import Round
 
 BATCH = 1000  # ballots that are read at once
 
@@ -29,6 +28,17 @@ def file_of(number: int, kind: str) -> str | None:
     with transaction() as session:
         found = session.get(RoundFile, (number, kind))
     return zlib.decompress(found.content).decode() if found else None
+
+
+@cached(LRUCache(maxsize=4), condition=Condition())
+def published_file(number: int, _root: str | None) -> tuple[bytes, str]:
+    """Return the published file of a round, compressed by zlib, and its digest.
+
+    It has megabytes, and many students ask at once: each process reads it once.
+    """
+    with transaction() as session:
+        content = session.get_one(RoundFile, (number, "published")).content
+    return content, hashlib.sha256(content).hexdigest()
 
 
 def ballots_of(number: int, *columns: Any) -> Iterator[Any]:
@@ -49,29 +59,3 @@ def ballots_of(number: int, *columns: Any) -> Iterator[Any]:
         yield from rows
         more = len(rows) == BATCH
         last = rows[-1].student_id if rows else 0
-
-
-def locked(session: Session, number: int) -> Round:
-    """Return the round, which nobody else changes until the transaction ends."""
-    return session.get_one(Round, number, with_for_update=True)
-
-
-def record(  # noqa: PLR0913, PLR0917  the parts of an entry
-    session: Session,
-    action: str,
-    found: Round,
-    by: int | None,
-    reason: str,
-    before: dict[str, Any] | None,
-    **more: str | int,
-) -> None:
-    """Add an audit entry about a round."""
-    add_audit_entry(
-        session,
-        action,
-        f"term:{found.term_id} round:{found.id}",
-        by=by,
-        before=before,
-        after=rounds.facts(found) | more,
-        reason=reason,
-    )

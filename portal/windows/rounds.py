@@ -3,7 +3,7 @@
 A round is a window without a race. While it takes ballots, no window may be open for its students.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -34,6 +34,7 @@ STATES = {
     "applied": _l("Published"),
     "canceled": _l("Canceled"),
 }
+DAY = 24 * 60 * 60 * 1000  # ms
 MAJOR = "major"  # the priority of students of the section's subject
 MECHANISMS = {
     "draft": _l("Draft by turns"),
@@ -46,8 +47,8 @@ class RoundRefused(Exception):  # noqa: N818  an expected state, not an error
     """A change to a round that is not possible.
 
     Codes: name_taken, ended, order (it ends before it begins), state; window or round (one is open
-    for the same students then); public (the public value may be known before the end), early (it
-    can't be known yet).
+    for the same students then); hurry (an earlier end that is too soon); public (the public value
+    may be known before the end), early (it can't be known yet).
     """
 
     def __init__(self, code: str) -> None:
@@ -148,7 +149,7 @@ def create(term: int, wanted: RoundDetails, key: str, by: int, reason: str) -> i
                 setattr(made, name, value)
             session.add(made)
             session.flush()
-            _record(session, "round.create", made, by, reason, None)
+            record(session, "round.create", made, by, reason, None)
             return made.id
     except IntegrityError as error:
         with transaction() as session:
@@ -163,13 +164,13 @@ def edit(number: int, version: int, wanted: RoundDetails, by: int, reason: str) 
     cohort = with_student_list(wanted.cohort)
     try:
         with transaction() as session:
-            found = _locked(session, number, version)
+            found = locked(session, number, version)
             if found.state != "draft":
                 raise RoundRefused("state")
             before = facts(found)
             for name, value in (wanted.columns | {"cohort": cohort}).items():
                 setattr(found, name, value)
-            _record(session, "round.edit", found, by, reason, before)
+            record(session, "round.edit", found, by, reason, before)
             session.flush()
     except IntegrityError as error:
         raise RoundRefused("name_taken") from error
@@ -178,21 +179,31 @@ def edit(number: int, version: int, wanted: RoundDetails, by: int, reason: str) 
 def announce(number: int, version: int, by: int, reason: str) -> None:
     """Show a draft to its students; its settings are fixed from then on. Raise RoundRefused."""
     with transaction() as session:
-        found = _locked(session, number, version)
+        found = locked(session, number, version)
         if found.state != "draft":
             raise RoundRefused("state")
         lock_term(session, found.term_id)
         _check_times(session, found)
         before, found.state, found.announced = facts(found), "open", True
-        _record(session, "round.announce", found, by, reason, before)
+        record(session, "round.announce", found, by, reason, before)
         session.flush()
         _tell_ledger(found)
 
 
-def move_end(number: int, version: int, ends: int, by: int, reason: str) -> None:
-    """Let an announced round that has not ended end at another time (ms). Raise RoundRefused."""
+def move_end(  # noqa: PLR0913, PLR0917  the parts of a change
+    number: int,
+    version: int,
+    ends: int,
+    by: int,
+    reason: str,
+    tell: Callable[[Session, Round], None],
+) -> None:
+    """Let an announced round that has not ended end at another time (ms), and `tell` of it.
+
+    An earlier end must be a day away, so that students read of it. Raise RoundRefused.
+    """
     with transaction() as session:
-        found = _locked(session, number, version)
+        found = locked(session, number, version)
         if found.state != "open":
             raise RoundRefused("state")
         if is_over(session, found):
@@ -200,7 +211,10 @@ def move_end(number: int, version: int, ends: int, by: int, reason: str) -> None
         lock_term(session, found.term_id)
         before, found.ends_at = facts(found), moment(ends)
         _check_times(session, found)
-        _record(session, "round.move", found, by, reason, before)
+        if ends < before["ends"] and ends < milliseconds(_now(session)) + DAY:
+            raise RoundRefused("hurry")
+        record(session, "round.move", found, by, reason, before)
+        tell(session, found)
         session.flush()
         _tell_ledger(found)
 
@@ -224,7 +238,7 @@ def facts(found: Round) -> dict[str, Any]:
         "closes": known.ends,
         "priorities": list(known.priorities),
         "state": found.state,
-        "fingerprint": commitment(found),
+        "commitment": commitment(found),
     }
 
 
@@ -303,29 +317,35 @@ def _share_students(session: Session, one: Mapping[str, Any], other: Mapping[str
     return bool(session.scalar(select(query)))
 
 
-def _locked(session: Session, number: int, version: int) -> Round:
-    """Return the round for a change; raise ChangedMeanwhile if it is another version by now."""
+def locked(session: Session, number: int, version: int | None = None) -> Round:
+    """Return the round, which nobody else changes until the transaction ends.
+
+    For a change of a version that someone saw: raise ChangedMeanwhile if it is another by now.
+    """
     found = session.get_one(Round, number, with_for_update=True)
-    if found.version != version:
-        raise ChangedMeanwhile
-    found.version += 1
+    if version is not None:
+        if found.version != version:
+            raise ChangedMeanwhile
+        found.version += 1
     return found
 
 
-def _record(  # noqa: PLR0913, PLR0917  the parts of an entry
+def record(  # noqa: PLR0913, PLR0917  the parts of an entry
     session: Session,
     action: str,
     found: Round,
     by: int | None,
     reason: str,
     before: dict[str, Any] | None,
+    **more: str | int,
 ) -> None:
+    """Add an audit entry about a round."""
     add_audit_entry(
         session,
         action,
         f"term:{found.term_id} round:{found.id}",
         by=by,
         before=before,
-        after=facts(found),
+        after=facts(found) | more,
         reason=reason,
     )

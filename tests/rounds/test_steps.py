@@ -12,23 +12,27 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from portal.allocation import verify
-from portal.allocation.proof import canonical, is_included, sha256
+from portal.allocation.proof import canonical, sha256
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.moments import milliseconds
+from portal.notifications.models import Notification
+from portal.people.models import Student
 from portal.registration.plan_store import change
 from portal.registration.plans import move
 from portal.rounds import ballots, results, steps, store
 from portal.rounds.models import BallotRow, RoundFile
-from portal.windows import rounds
 from portal.windows.models import Round
 from portal.windows.rounds import RoundRefused
+from tests.allocation.test_proof import top_of
 from tests.cast import Cast, Meets, a_course, a_section, a_term
 from tests.rounds.builders import (
+    DAY,
     a_round,
     again,
+    an_admin,
     applied,
     choice,
     computed,
@@ -91,7 +95,7 @@ def test_end_freezes_ballots_and_settings_under_a_root(popular: Round, cast: Cas
     ballot = ballots.ballot_of(popular.id, cast.ada.id)
     assert ballot
     proof = steps.proof_of(popular.id, ballot.pseudonym)
-    assert is_included(proof["ballot"], proof["proof"], str(after.root))
+    assert top_of(proof["ballot"], proof["proof"]) == after.root
     assert actions()[-1] == "round.close"
 
 
@@ -135,6 +139,42 @@ def test_moment_of_the_value_is_under_the_root(popular: Round) -> None:
     assert settings.public_at == after.public_at.astimezone(UTC).isoformat(timespec="seconds")
 
 
+def told(student: Student) -> list[Notification]:
+    query = select(Notification).where(Notification.account_id == student.account_id)
+    with transaction() as session:
+        return list(session.scalars(query.order_by(Notification.id)))
+
+
+def test_students_with_a_ballot_are_told_that_it_is_fixed_with_the_root(
+    popular: Round, cast: Cast
+) -> None:
+    steps.work(ended(popular).term_id)
+    steps.work(popular.term_id)
+    (found,) = told(cast.ada)
+    assert (found.kind, found.data["root"]) == ("ballot", again(popular.id).root)
+    assert told(cast.dan) == []
+
+
+def test_students_with_a_ballot_are_told_of_each_new_end(popular: Round, cast: Cast) -> None:
+    ends = milliseconds(popular.ends_at) + 5 * DAY
+    steps.move_end(popular.id, popular.version, ends, cast.max.id, "tests")
+    steps.move_end(popular.id, again(popular.id).version, ends - DAY, cast.max.id, "tests")
+    assert [each.data["ends"] for each in told(cast.ada)] == [ends, ends - DAY]
+    soon = milliseconds(popular.ends_at)
+    with pytest.raises(RoundRefused, match="hurry"):
+        steps.move_end(popular.id, again(popular.id).version, soon, cast.max.id, "tests")
+
+
+def test_ballots_that_are_not_under_the_root_are_not_computed(popular: Round) -> None:
+    after = known(frozen(popular))
+    with transaction() as session:
+        session.execute(update(Round).where(Round.id == after.id).values(root="0" * 64))
+    steps.enter_value(after.id, after.version, "4711", an_admin(), "tests")
+    with pytest.raises(RuntimeError):
+        steps.work(after.term_id)
+    assert again(after.id).state == "closed"
+
+
 def test_ballots_are_not_fixed_once_the_value_may_be_known(
     popular: Round, fall: Term, cast: Cast
 ) -> None:
@@ -154,7 +194,7 @@ def test_ballots_are_not_fixed_once_the_value_may_be_known(
 def test_end_stays_before_the_moment_of_the_value(popular: Round, fall: Term, cast: Cast) -> None:
     public = milliseconds(popular.public_at)
     with pytest.raises(RoundRefused, match="public"):
-        rounds.move_end(popular.id, popular.version, public, cast.max.id, "tests")
+        steps.move_end(popular.id, popular.version, public, cast.max.id, "tests")
     with pytest.raises(RoundRefused, match="public"):
         a_round(fall, name="Late", ends=public, public_at=public)
 

@@ -57,6 +57,7 @@ REFUSED = {
         "The round must end before the moment from which the public value is known. Otherwise"
         " someone could choose a ballot that suits it."
     ),
+    "hurry": _l("An earlier end must be at least 24 hours away."),
     "early": _l("The public value can’t be known yet. Enter it from the moment that is shown."),
     "state": _l("You can’t do this any more: the round has moved to its next stage."),
 }
@@ -258,7 +259,10 @@ def move_end(term_id: int, round_id: int) -> ResponseReturnValue:
         button=_("Move the end"),
         back=_back(found),
         facts=[(_("Round"), found.name), (_("Ends"), local_clock().full(_ms(found, "ends_at")))],
-        meaning=[_("Students see the new end at once.")],
+        meaning=[
+            _("Students see the new end at once, and those with a ballot are told."),
+            _("An earlier end must be at least 24 hours away."),
+        ],
         seen={"version": request.form.get("version") or found.version},
     )
     begins = _ms(found, "begins_at")
@@ -267,7 +271,7 @@ def move_end(term_id: int, round_id: int) -> ResponseReturnValue:
 
     def act(reason: str) -> ResponseReturnValue:
         try:
-            rounds.move_end(found.id, seen_number(), form.ends.data, visitor().id, reason)
+            steps.move_end(found.id, seen_number(), form.ends.data, visitor().id, reason)
         except RoundRefused as refusal:
             raise NotPossible(str(REFUSED[refusal.code])) from refusal
         return done(_("The end of %(name)s is moved.", name=found.name), _address(found))

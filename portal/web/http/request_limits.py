@@ -64,6 +64,9 @@ COSTS: Mapping[str, tuple[RateLimit, int]] = {
     # Once a minute each process reads and sorts ten thousand requests.
     "student.show_order": (REQUESTS, 20),
     "student.order_file": (REQUESTS, 20),
+    # The first one reads megabytes, or computes a hash tree.
+    "student.published_file": (REQUESTS, 20),
+    "student.inclusion": (REQUESTS, 20),
     "captcha.solve": (PROOFS, 1),
     "captcha.enter": (PROOFS, 1),
     "captcha.send": (CODES, 1),

@@ -2,6 +2,7 @@
 
 import json
 import re
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -101,8 +102,14 @@ def allocation_round(term_id: int, round_id: int) -> ResponseReturnValue:
 def published_file(term_id: int, round_id: int) -> ResponseReturnValue:
     """Return the file from which anyone can compute the result again."""
     found = _published(term_id, round_id)
-    file = store.file_of(found.id, "published") or abort(404)
-    return _attached(file, f"round-{round_id}.json", "application/json")
+    file, digest = store.published_file(found.id, found.root)
+    name, packed = f"round-{round_id}.json", request.accept_encodings.quality("deflate") > 0
+    answer = _attached(file if packed else zlib.decompress(file), name, "application/json")
+    answer.set_etag(f"{digest}-deflate" if packed else digest)
+    answer.vary.add("Accept-Encoding")
+    if packed:  # as it is stored
+        answer.headers["Content-Encoding"] = "deflate"
+    return answer.make_conditional(request)
 
 
 @bp.get("/rounds/<int:round_id>/verify.py")
@@ -232,7 +239,7 @@ def _published(term_id: int, round_id: int) -> Round:
     return found
 
 
-def _attached(text: str, name: str, kind: str) -> Response:
+def _attached(text: str | bytes, name: str, kind: str) -> Response:
     answer = Response(text, mimetype=kind)
     answer.headers.set("Content-Disposition", "attachment", filename=name)
     return answer

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,18 @@ def test_published_file_names_no_student(app: Flask, popular: Round, cast: Cast)
     assert ballot.code not in file.text
     assert cast.ada.number not in file.text
     assert len(json.loads(file.text)["ballots"]) == 2
+
+
+def test_published_file_is_sent_as_it_is_stored_and_not_twice(app: Flask, popular: Round) -> None:
+    applied(popular)
+    ada, address = browser_of(app, "ada"), f"/terms/{popular.term_id}/rounds/{popular.id}"
+    plain = ada.get(f"{address}/published.json")
+    packed = ada.get(f"{address}/published.json", headers={"Accept-Encoding": "gzip, deflate, br"})
+    assert packed.headers["Content-Encoding"] == "deflate"
+    assert zlib.decompress(packed.data) == plain.data
+    assert "Accept-Encoding" in packed.vary
+    headers = {"Accept-Encoding": "deflate", "If-None-Match": packed.headers["ETag"]}
+    assert ada.get(f"{address}/published.json", headers=headers).status_code == 304
 
 
 def test_proof_of_inclusion_is_for_the_own_ballot(app: Flask, popular: Round, cast: Cast) -> None:

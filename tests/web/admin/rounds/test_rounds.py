@@ -14,6 +14,7 @@ from portal.catalog.models import Term
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.errors import WindowRefused
+from portal.rounds import steps
 from portal.windows import rounds, service
 from portal.windows.models import Round
 from portal.windows.rounds import RoundRefused
@@ -67,7 +68,7 @@ def test_round_is_made_as_a_draft(admin: FlaskClient, term: Term, cast: Cast) ->
     assert (entry.account_id, entry.reason) == (cast.max.id, "As decided")
     assert entry.after
     assert found.secret not in str(entry.after)
-    assert entry.after["fingerprint"] == rounds.commitment(found)
+    assert entry.after["commitment"] == rounds.commitment(found)
 
 
 def test_form_sent_twice_makes_one_round(admin: FlaskClient, term: Term) -> None:
@@ -176,7 +177,7 @@ def test_end_does_not_move_before_the_begin(admin: FlaskClient, term: Term, cast
     assert answer.status_code == 422
     assert "The end must be after the start" in answer.text
     with pytest.raises(RoundRefused, match="order"):
-        rounds.move_end(found.id, found.version, now + MINUTE, cast.max.id, "tests")
+        steps.move_end(found.id, found.version, now + MINUTE, cast.max.id, "tests")
     assert again(found.id).ends_at == found.ends_at
 
 

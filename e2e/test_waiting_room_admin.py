@@ -85,7 +85,8 @@ def test_a_paused_line_rings_for_those_who_want_to_hear_it(
     bell.get_by_role("button", name="Turn on the sound of alarms").click()
     expect(bell).to_have_attribute("data-rung", "1")  # how it sounds
     press(boss, "Pause the waiting room", "Pause")
-    expect(said).to_contain_text("Max paused the waiting room of Selection")
+    expect(said).to_contain_text("No one is admitted")
+    expect(chief.page.get_by_text("Max paused the waiting room of Selection")).to_be_visible()
     expect(bell).to_have_attribute("data-rung", "2")
     expect(chief.page).to_have_title(re.compile("^⚠ Operations"))
     bell.get_by_role("button", name="Mute the alarm").click()
@@ -100,7 +101,7 @@ def test_an_open_page_of_an_opening_says_that_its_figures_are_old(meet: Meet, te
     boss = meet("max")
     boss.expected = re.compile("Failed to load resource")
     boss.go(f"/admin/terms/{term.id}/windows/{window.id}/room")
-    old = boss.page.get_by_text("The portal does not answer this page.")
+    old = boss.page.get_by_text("The portal isn’t responding to this page.")
     boss.page.get_by_label("Admissions per minute").fill("77")
     boss.page.route("**/room/figures", lambda it: it.abort())
     expect(old).to_be_visible()

@@ -30,16 +30,16 @@ def allocate(problem: Problem, seed: str) -> Result:
 def run(table: Compact, seed: str, mechanism: str) -> Result:
     """Return the result of a mechanism on a problem in integers.
 
-    If only some of a group get their joint choice, the round is computed again without it. So no
-    student gains or loses a seat by it.
+    If only some of a group get their joint choice, the round is computed again without it. The
+    result is as if no group that failed had ranked its joint choice, but for the final pass.
     """
     order = draw_order(table.problem, seed)
     dead: set[str] = set()
     held, seats = MECHANISMS[mechanism](table, order, dead)
     while parted := _parted(table, held):
-        dead |= parted
+        dead |= _last_of(table, order, parted)
         held, seats = MECHANISMS[mechanism](table, order, dead)
-    _FinalPass(table, order, held, seats).give_what_is_left()
+    _FinalPass(table, order, held, seats, by_priority=mechanism == "deferred").give_what_is_left()
     return Result(table, mechanism, order, held, seats.taken)
 
 
@@ -258,9 +258,16 @@ class _FinalPass:
     """
 
     def __init__(
-        self, table: Compact, order: Sequence[int], held: list[Held], seats: Seats
+        self,
+        table: Compact,
+        order: Sequence[int],
+        held: list[Held],
+        seats: Seats,
+        *,
+        by_priority: bool,
     ) -> None:
         self.table, self.held, self.seats = table, held, seats
+        self.by_priority = by_priority
         self.position = {student: at for at, student in enumerate(order)}
         self.freed: set[int] = set()  # sections where moves have freed seats
 
@@ -350,7 +357,7 @@ class _FinalPass:
 
     def _key(self, move: Move) -> tuple[int, int, int]:
         level = max(
-            self.table.level(student, section)
+            self.table.level(student, section) if self.by_priority else 0
             for student, place in move
             for section in self.table.bundles[self.table.options[student][place].bundle]
         )
@@ -408,3 +415,23 @@ def _parted(table: Compact, held: Sequence[Held]) -> set[str]:
         for joint, members in table.groups.items()
         if 0 < sum(place in held[student] for student, place in members) < len(members)
     }
+
+
+def _last_of(table: Compact, order: Sequence[int], parted: AbstractSet[str]) -> set[str]:
+    """Return the parted groups to take out: of those that want the same seats, the last one.
+
+    A group comes where its last member comes in the draw, then by that member's ballot. Those
+    before it may succeed once it is out. A section has its seats, or a pool has those of several.
+    """
+    position = {student: at for at, student in enumerate(order)}
+
+    def key(joint: str) -> tuple[int, int]:
+        return max((position[student], place) for student, place in table.groups[joint])
+
+    last = {}
+    for joint in sorted(parted, key=key):
+        student, place = table.groups[joint][0]
+        for number in table.bundles[table.options[student][place].bundle]:
+            section = table.problem.settings.sections[number]
+            last[section.pool or section.id] = joint
+    return set(last.values())

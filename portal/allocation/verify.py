@@ -8,7 +8,7 @@ import hashlib
 import json
 import sys
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, product, zip_longest
 from pathlib import Path
 
 
@@ -19,25 +19,24 @@ def sha256(text):
 def root_of(leaves):  # of the hash tree; the last hash of a row may be alone
     row = [sha256("leaf:" + json.dumps(x, sort_keys=True, separators=(",", ":"))) for x in leaves]
     while row[1:]:
-        pairs = [row[at : at + 2] for at in range(0, len(row), 2)]
-        row = [sha256("node:" + ":".join(pair)) if pair[1:] else pair[0] for pair in pairs]
+        row = [sha256(f"node:{a}:{b}") if b else a for a, b in zip_longest(row[::2], row[1::2])]
     return row[0]
 
 
 def clash(one, other):  # a meeting: days as bits, start and end, first and last date
-    for a, b in [(a, b) for a in one["meetings"] for b in other["meetings"]]:
-        first, last = max(a[3], b[3]), min(a[4], b[4])
-        dates = range(first, min(last, first + 6) + 1)  # seven dates show every weekday
-        if a[1] < b[2] and b[1] < a[2] and any((a[0] & b[0]) >> (d + 3) % 7 & 1 for d in dates):
-            return True
-    return False
+    return any(
+        a[1] < b[2] and b[1] < a[2] and (a[0] & b[0]) >> (date + 3) % 7 & 1
+        for a, b in product(one["meetings"], other["meetings"])
+        for date in range(max(a[3], b[3]), min(a[4], b[4], max(a[3], b[3]) + 6) + 1)  # a week
+    )
 
 
 class Round:
     def __init__(self, settings, ballots, seed, dead):  # dead: joint choices that are taken out
-        sections = {each["id"]: each for each in settings["sections"]}
+        ranked = settings["mechanism"] == "deferred"  # the others read no priorities
+        sections = {x["id"]: x | {"priority": x["priority"] * ranked} for x in settings["sections"]}
         self.ballots = {each["pseudonym"]: each for each in ballots}
-        self.free = Counter({("", pool): seats for pool, seats in settings["pools"].items()})
+        self.free = Counter({("", pool): n for pool, n in {**settings["pools"], "": 10**9}.items()})
         for name, each in sections.items():
             self.free.update({(name, cohort): seats for cohort, seats in each["reserves"]})
             self.free[name, ""] = each["capacity"] - sum(seats for _, seats in each["reserves"])
@@ -75,16 +74,13 @@ class Round:
         return found
 
     def take(self, who, at):  # all seats of an option, or none
-        seats = []
+        seats, cohorts = [], self.ballots[who]["cohorts"]
         for part in self.options[who][at][2]:
-            mine = [name for name, _ in part["reserves"] if name in self.ballots[who]["cohorts"]]
-            ways = [(part["id"], name) for name in [*mine, ""]]
-            seats += [next(filter(self.free.get, ways), ways[-1])]
-            seats += [("", part["pool"])] if part["pool"] else []
+            mine = [(part["id"], name) for name, _ in part["reserves"] if name in cohorts]
+            seats += [next(filter(self.free.get, mine), (part["id"], "")), ("", part["pool"])]
         possible = all(self.free[seat] >= count for seat, count in Counter(seats).items())
-        if possible:
-            self.taken[who, at] = seats
-            self.free.subtract(seats)
+        self.taken[who, at] = seats if possible else []
+        self.free.subtract(self.taken[who, at])
         return possible
 
     def move(self, team, turn=None):  # take an option for good (None: try it), give up lower ones
@@ -92,38 +88,35 @@ class Round:
         lost = [(who, at) for who in after for at in self.held[who] if at not in after[who]]
         if any(at not in after[w] for w, at in team) or any(self.options[w][a][3] for w, a in lost):
             return False
-        back = [seat for each in lost for seat in self.taken[each]]
-        self.free.update(back)
+        self.free.update([seat for each in lost for seat in self.taken[each]])
         taken = [each for each in team if self.take(*each)]
         if turn is None or len(taken) < len(team):
             self.free.update([seat for each in taken for seat in self.taken[each]])
-            self.free.subtract(back)
+            self.free.subtract([seat for each in lost for seat in self.taken[each]])
         else:
             self.held |= {w: {at: self.held[w].get(at, turn) for at in after[w]} for w in after}
         return len(taken) == len(team)
 
-    def pick(self, who, turn, *, draft):  # the best option that can be had, or else all of them
-        for at in range(max(self.held[who], default=-1) + 1, len(self.options[who])):
-            if self.move([(who, at)], turn) and draft:
-                return len({part["course"] for part in self.options[who][at][2]})  # turns used
-        return 0
+    def pick(self, who, turn):  # the best option that can be had; return how many turns it uses
+        lower = range(max(self.held[who], default=-1) + 1, len(self.options[who]))
+        picked = (self.options[who][at][2] for at in lower if self.move([(who, at)], turn))
+        return len({part["course"] for part in next(picked, [])})
 
     def serial(self):
         for who, at in self.position.items():
-            self.pick(who, at + 1, draft=False)
+            while self.pick(who, at + 1):
+                pass
 
     def draft(self):
-        next_turn, turn = dict.fromkeys(self.position, 1), 1
-        while next_turn:
+        next_turn = dict.fromkeys(self.position, 1)
+        for turn in range(1, 1 + max([0, *(x["most_courses"] for x in self.ballots.values())])):
             for who in list(next_turn)[:: 1 if turn % 2 else -1]:
                 if next_turn[who] == turn:
-                    next_turn[who] += self.pick(who, turn, draft=True) or -turn
-            next_turn, turn = {who: at for who, at in next_turn.items() if at}, turn + 1
+                    next_turn[who] += self.pick(who, turn) or -turn
 
     def key(self, team):  # of who applies together, the smaller the better: level, then draw order
-        orders = [(who, part["priority"]) for who, at in team for part in self.options[who][at][2]]
-        mine = {who: {*self.ballots[who]["cohorts"], ""} for who, _ in team}
-        levels = [[name in mine[who] for name in [*order, ""]].index(True) for who, order in orders]
+        parts = [(self.ballots[w], x["priority"]) for w, a in team for x in self.options[w][a][2]]
+        levels = [[*(x in who["cohorts"] for x in order), True].index(True) for who, order in parts]
         return max(levels), max((self.position[who], at) for who, at in team)
 
     def deferred(self):
@@ -139,18 +132,19 @@ class Round:
 
 
 def result_of(settings, ballots, seed):
-    dead, parted, moves = set(), {""}, [[]]
-    while parted:  # compute again without the joint choices that some of their group miss
+    dead, parted, moves = set(), [""], [[]]
+    while parted:  # compute again without the last groups of those that some of their group miss
         found = Round(settings, ballots, seed, dead)
         getattr(found, settings["mechanism"])()
         teams, held, options = found.teams, found.held, found.options
-        parted = {name for name in teams if len({at in held[who] for who, at in teams[name]}) > 1}
-        dead |= parted
+        parted = [name for name in teams if len({at in held[who] for who, at in teams[name]}) > 1]
+        late = [name for _, name in sorted((found.key(teams[name])[1], name) for name in parted)]
+        out = {x["pool"] or x["id"]: n for n in late for w, a in teams[n] for x in options[w][a][2]}
+        dead.update(out.values())
     found.crossed = set()
     while moves:  # the final pass: leave no seat empty that a student would take
-        left = [team for team in teams.values() if team[0][1] not in held[team[0][0]]]
-        moves = sorted((team for team in left if found.move(team)), key=found.key)
-        for team in moves:
+        moves = [t for t in teams.values() if t[0][1] not in held[t[0][0]] and found.move(t)]
+        for team in sorted(moves, key=found.key):
             found.move(team, turn=0)
     return {w: [[*options[w][at][:2], mine[at]] for at in sorted(mine)] for w, mine in held.items()}
 
@@ -160,8 +154,14 @@ def main(path, code="", noted=""):
     settings, ballots, result = data["settings"], data["ballots"], data["result"]
     mine, names = sha256(code), [each["pseudonym"] for each in ballots]
     root, seed = root_of([settings, *ballots]), sha256(f"{data['secret']}:{data['public_value']}")
+    joint = [(c["joint"], str(c["alternatives"])) for b in ballots for c in b["choices"]]
+    groups = Counter(each for each in joint if each[0])
+    own = {key for each in ballots for fields in each["own"].values() for key in fields}
+    free = Round(settings, ballots, seed, []).free.values()
+    sense = own <= {"course", "credits", "load", "meetings"} and names == sorted(set(names))
+    sense &= len(dict([*groups])) == len(groups) and all(2 <= size <= 4 for size in groups.values())
     tests = {
-        "The ballots are in order, and none is there twice.": names == sorted(set(names)),
+        "The settings and ballots make sense.": sense and min(free) >= 0,
         "The root is the one of these settings and ballots.": root == data["root"],
         "It is the root that you noted.": noted in ("", root),
         "Your ballot is in the file.": not code or mine in names,

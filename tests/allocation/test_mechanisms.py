@@ -3,7 +3,7 @@
 import pytest
 
 from portal.allocation.mechanisms import allocate, draw_order, ticket
-from portal.allocation.problem import Choice, Problem
+from portal.allocation.problem import MECHANISMS, Choice, Problem
 from portal.allocation.result import Reason, Result, Why, reasons
 from tests.allocation.rounds import SEED, a_round, at, ballot, choices, section
 
@@ -162,6 +162,22 @@ def test_a_joint_choice_that_some_miss_changes_nothing(mechanism: str) -> None:
     problem = a_round(sections, ballots, mechanism=mechanism)
     assert seats(problem) == {FIRST: "B", SECOND: "A", THIRD: ""}
     assert why(problem, FIRST)[0] == [Reason(Why.JOINT)]
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_a_joint_choice_bound_to_fail_does_not_end_that_of_an_earlier_group(mechanism: str) -> None:
+    """Both groups miss a seat at first; the one with the last student of the draw is taken out."""
+    first, second, third, fourth, last = sorted("abcde", key=lambda name: ticket(SEED, name))
+    good, bad = Choice((("S",),), "good"), Choice((("S",),), "bad")
+    ballots = [
+        ballot(first, [bad]),
+        ballot(second, [good]),
+        ballot(third, [good]),
+        ballot(fourth, "S"),
+        ballot(last, [*choices("T"), bad]),
+    ]
+    problem = a_round([section("S", 2), section("T")], ballots, mechanism=mechanism)
+    assert seats(problem) == {first: "", second: "S", third: "S", fourth: "", last: "T"}
 
 
 def test_a_ballot_that_makes_no_sense_is_an_error() -> None:

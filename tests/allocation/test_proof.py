@@ -119,7 +119,44 @@ def changes_the_mechanism(told: File) -> None:
     told["settings"]["mechanism"] = "serial"
 
 
+def own_of_a(told: File, section_: str, **fields: Any) -> None:
+    of_a(told)["own"] = {section_: fields}
+
+
+def seats_two_in_one_seat(told: File) -> None:
+    own_of_a(told, "A", id="B")
+
+
+def gives_a_friend_priority(told: File) -> None:
+    own_of_a(told, "A", priority=[])
+
+
+def reserves_less_than_nothing(told: File) -> None:
+    told["settings"]["sections"][0]["reserves"] = [["none", -1]]
+
+
+def reserves_more_than_all(told: File) -> None:
+    told["settings"]["sections"][0]["reserves"] = [["majors", 3]]
+
+
+def makes_a_joint_choice_of_one(told: File) -> None:
+    of_a(told)["choices"][0]["joint"] = "alone"
+
+
+def joins_different_choices(told: File) -> None:
+    of_a(told)["choices"][1]["joint"] = "J"
+
+
+IMPOSSIBLE = [
+    seats_two_in_one_seat,
+    gives_a_friend_priority,
+    reserves_less_than_nothing,
+    reserves_more_than_all,
+    makes_a_joint_choice_of_one,
+    joins_different_choices,
+]
 CHEATS = [
+    *IMPOSSIBLE,
     drops_a_ballot,
     alters_a_ballot,
     refuses_a_section,
@@ -146,6 +183,20 @@ def test_whoever_changes_ballots_or_settings_is_caught(
     seed = proof.seed_of(told["secret"], told["public_value"])
     told["result"] = verify.result_of(told["settings"], told["ballots"], seed)
     assert "NO  It is the root that you noted." in check(told, tmp_path, "", noted).stdout
+
+
+@pytest.mark.parametrize("cheat", IMPOSSIBLE)
+def test_a_round_that_makes_no_sense_is_shown_whatever_root_is_published(
+    cheat: Callable[[File], None], tmp_path: Path
+) -> None:
+    told = file()
+    cheat(told)
+    told["root"] = verify.root_of([told["settings"], *told["ballots"]])
+    seed = proof.seed_of(told["secret"], told["public_value"])
+    told["result"] = verify.result_of(told["settings"], told["ballots"], seed)
+    found = check(told, tmp_path)
+    assert "NO  The settings and ballots make sense." in found.stdout
+    assert "yes The result follows from them." in found.stdout
 
 
 def test_a_student_whose_ballot_was_dropped_notices_without_a_root(tmp_path: Path) -> None:

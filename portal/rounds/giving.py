@@ -166,10 +166,12 @@ def _waits(  # noqa: PLR0913, PLR0917  what is known of a student
     """Yield the waitlist positions of a student's ballot, each with its place in the order.
 
     A choice without a seat waits for its first alternative that was full, if the student wanted to
-    wait. Sections that are taken together don't: a position in one alone would be of no use. Nor
-    does a choice with which the ballot's limits would be broken, if all positions became seats. The
-    order is that in which students came to the section: by priority, turn, and draw.
+    wait. Sections that are taken together don't: a position in one alone would be of no use. Nor do
+    joint choices, or a choice with which the ballot's limits would be broken, if all positions of
+    higher choices became seats. The order is that in which students came to the section: by
+    priority if the mechanism reads it, turn, and draw.
     """
+    by_priority = table.problem.settings.mechanism == "deferred"
     drafted = table.problem.settings.mechanism == "draft"
     choices = table.problem.ballots[number].choices
     chosen, lines = credits_of(plan), zip(plan.choices, row.result or (), strict=True)
@@ -181,11 +183,12 @@ def _waits(  # noqa: PLR0913, PLR0917  what is known of a student
         for rank, (why, turn, _other) in enumerate(reasons):
             names = choices[at].alternatives[rank]
             if why == Why.FULL and len(names) == 1 and UNALLOWED not in names:
-                courses -= table.sizes[bundles[at, rank]]
-                credits_ -= table.credits[bundles[at, rank]]
-                if courses < 0 or credits_ < 0:
-                    return
-                level = 0 if drafted else table.level(number, places[names[0]])
+                bundle = bundles[at, rank]
+                if table.sizes[bundle] > courses or table.credits[bundle] > credits_:
+                    break
+                courses -= table.sizes[bundle]
+                credits_ -= table.credits[bundle]
+                level = table.level(number, places[names[0]]) if by_priority else 0
                 backwards = drafted and turn % 2 == 0
                 key = (level, turn, -position if backwards else position, at)
                 request = _request(names[0], chosen)

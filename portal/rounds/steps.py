@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session, aliased
 from portal.allocation.compact import compact
 from portal.allocation.measures import by_cohort, gain, measures, to_json
 from portal.allocation.mechanisms import allocate, run
-from portal.allocation.problem import MECHANISMS, Problem
+from portal.allocation.problem import MECHANISMS, Ballot, Problem
 from portal.allocation.problem import to_json as json_of
 from portal.allocation.proof import (
     canonical,
@@ -155,7 +155,7 @@ def compute(number: int) -> None:
             return
         _store(session, number, "published", file)
         _store(session, number, "reserves", reserved)
-        _store_results(session, number, read)
+        _store_results(session, number, problem, read)
         session.add(trial)
         found.state, found.version = "computed", found.version + 1
         rounds.record(session, "round.compute", found, None, "", None, sha256=digest)
@@ -354,14 +354,17 @@ def _store_refusals(session: Session, number: int, frozen: Frozen) -> None:
         session.execute(update(BallotRow), rows[start : start + BATCH])
 
 
-def _store_results(session: Session, number: int, read: dict[str, list[Any]]) -> None:
+def _store_results(
+    session: Session, number: int, problem: Problem, read: dict[str, list[Any]]
+) -> None:
+    ballots = {each.pseudonym: each for each in problem.ballots}
     query = select(BallotRow.student_id, BallotRow.code).where(BallotRow.round_id == number)
     rows = [
         {
             "round_id": number,
             "student_id": student,
             "result": lines,
-            "unmet_first": _missed_first(lines),
+            "unmet_first": _missed_first(problem, ballots[sha256(code)], lines),
         }
         for student, code in session.execute(query)
         if (lines := read.get(sha256(code))) is not None
@@ -370,12 +373,17 @@ def _store_results(session: Session, number: int, read: dict[str, list[Any]]) ->
         session.execute(update(BallotRow), rows[start : start + BATCH])
 
 
-def _missed_first(lines: list[Any]) -> bool:
-    """Return whether a student missed a first choice that the rules allowed."""
-    if not lines:
+def _missed_first(problem: Problem, ballot: Ballot, lines: list[Any]) -> bool:
+    """Return whether others took all seats of a student's first choice, which had some."""
+    if not lines or any(why == Why.SEATED for why, _turn, _other in lines[0]):
         return False
-    why = {each[0] for each in lines[0]}
-    return Why.SEATED not in why and why != {Why.RULE}
+    sections = problem.settings.by_id
+    return any(
+        why == Why.FULL and all(sections[each].capacity for each in names)
+        for names, (why, _turn, _other) in zip(
+            ballot.choices[0].alternatives, lines[0], strict=True
+        )
+    )
 
 
 def _due() -> Any:

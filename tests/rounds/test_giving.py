@@ -114,10 +114,15 @@ def test_events_say_which_round_and_turn(
     assert turns == {1}
 
 
+@pytest.mark.parametrize("mechanism", ["draft", "serial"])
 def test_unmet_choices_join_the_waitlist_in_the_order_of_the_round(
-    fall: Term, popular: tuple[Round, Section, Section]
+    fall: Term, popular: tuple[Round, Section, Section], mechanism: str
 ) -> None:
+    """These mechanisms read no priorities, neither for seats nor for the waitlist."""
     found, one, _two = popular
+    with transaction() as session:
+        session.execute(update(Round).values(mechanism=mechanism, priorities=["year Senior"]))
+        session.execute(update(Student).where(Student.id % 2 == 0).values(year="Senior"))
     published(found)
     steps.work(fall.id)
     problem, after = store.frozen_problem(found.id), again(found.id)
@@ -255,6 +260,25 @@ def test_positions_keep_the_limits_of_the_ballot(fall: Term, cast: Cast) -> None
     assert backend().ledger.seats(fall.id)[one.id].waiting == 0
     first, _second = results.outcomes(again(found.id), loser.id)
     assert "could break the limits of your ballot" in first.alternatives[0].texts[1]
+
+
+def test_choice_over_the_limits_leaves_the_next_one_its_position(fall: Term, cast: Cast) -> None:
+    """With one position the second would be over nine credits; the third fits."""
+    kept, *full = (
+        a_section(a_course(f"{code}-1", credits=amount), fall, capacity=1)
+        for code, amount in (("ART", 3), ("CSC", 4), ("MTH", 6), ("PHY", 2))
+    )
+    found = a_round(fall)
+    for student, section in zip((cast.ben, cast.cleo, cast.dan), full, strict=True):
+        ranks(found, student, section)
+    ranks(found, cast.ada, kept, *full, most_credits=900)
+    published(found)
+    steps.work(fall.id)
+    counts = backend().ledger.seats(fall.id)
+    assert [counts[each.id].waiting for each in full] == [1, 0, 1]
+    _kept, _first, second, third = results.outcomes(again(found.id), cast.ada.id)
+    assert "could break the limits of your ballot" in second.alternatives[0].texts[1]
+    assert "You are on its waitlist." in third.alternatives[0].texts
 
 
 @pytest.mark.parametrize("order", [1, -1])

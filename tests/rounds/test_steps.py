@@ -390,6 +390,9 @@ def test_missed_first_choices_give_tickets_later(popular: Round, fall: Term, cas
     with transaction() as session:
         missed = session.scalars(select(BallotRow.student_id).where(BallotRow.unmet_first)).all()
     assert len(missed) == 2
+    hopeless = a_round(fall, name="Hopeless")
+    ranks(hopeless, cast.ada, a_section(a_course("GEO-2"), fall, capacity=0))
+    applied(hopeless)
     later = a_round(fall, name="Second", tickets=3)
     ranks(later, cast.ada, a_section(a_course("GEO-1"), fall))
     frozen(later)

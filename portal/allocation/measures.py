@@ -16,6 +16,8 @@ from portal.allocation.mechanisms import run, ticket
 from portal.allocation.problem import Problem
 from portal.allocation.result import Result
 
+LARGE = 30  # students of a cohort whose shares say something
+
 
 @dataclass(frozen=True, slots=True)
 class Measures:
@@ -30,7 +32,7 @@ class Measures:
     envy: float  # share who would rather have another student's schedule, of a sample
     justified_envy: float  # share turned away from a section with someone of lower priority
     seats_left: int
-    spread: float  # between the best and the worst cohort, of the share with the first choice
+    spread: float  # between the best and the worst large cohort, of the share with first choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ def measures(result: Result, sample: int = 2000) -> Measures:
     wanted = [
         student for student in active if len(result.table.problem.ballots[student].choices) > 2
     ]
-    firsts = [each.first_choice for each in by_cohort(result).values()]
+    cohorts = [each for each in by_cohort(result).values() if each.students >= LARGE]
+    firsts = [each.first_choice for each in cohorts]
     return Measures(
         students=len(active),
         first_choice=_mean(_has_first(result, student) for student in active),

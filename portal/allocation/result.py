@@ -29,7 +29,7 @@ class Reason:
     """Why an alternative was given or not.
 
     `turn` counts from 1; 0 means no turn: under deferred acceptance, and for seats of the final
-    pass. `other` is the higher choice, from 0, that a clash is with.
+    pass. `other` is the choice, from 0, that a clash is with, or the joint one that it would cost.
     """
 
     why: Why

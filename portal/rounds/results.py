@@ -143,6 +143,7 @@ SAID = {
     Why.JOINT: _l("Not everyone of the group could take it."),
     Why.FULL: _l("It was full: others had a higher priority, or came earlier in the draw."),
 }
+COSTS_JOINT = _l("Taking it would have cost your joint choice %(number)s.")
 SAID_OF_TURN = {
     ("draft", Why.SEATED): _l("You got it in turn %(turn)s."),
     ("draft", Why.FULL): _l("It was full when your turn %(turn)s came."),
@@ -153,6 +154,8 @@ SAID_OF_TURN = {
 
 
 def _in_words(found: Round, why: Why, turn: int, other: int) -> str:
-    """Return why an alternative was given or not; `other` is the number of a higher choice."""
+    """Return why an alternative was given or not; `other` is the number of another choice, or 0."""
     text = SAID_OF_TURN.get((found.mechanism, why)) if turn else None
+    if why == Why.JOINT and other:
+        text = COSTS_JOINT
     return str(text or SAID[why]) % {"turn": turn, "number": other}

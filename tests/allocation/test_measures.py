@@ -1,5 +1,7 @@
 """What the registrar's comparison says, in rounds that can be followed by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from portal.allocation.measures import blocking_pairs, by_cohort, comparison, gain, measures
@@ -25,7 +27,7 @@ def test_a_serial_dictatorship_leaves_envy_and_a_draft_less() -> None:
     found = comparison(two("draft"), SEED, MECHANISMS)
     serial, draft = found["serial"], found["draft"]
     assert (serial.students, serial.first_choice, serial.courses) == (2, 0.5, 2.0)
-    assert (serial.envy, serial.few, serial.nothing, serial.spread) == (0.5, 0.5, 0, 1)
+    assert (serial.envy, serial.few, serial.nothing, serial.spread) == (0.5, 0.5, 0, 0)
     assert (draft.first_choice, draft.courses, draft.few) == (0.5, 2.0, 1.0)
     assert draft.envy == 0.5  # A is worth more than B, and everyone has C
     assert serial.seats_left == draft.seats_left == 3
@@ -37,6 +39,23 @@ def test_cohorts_are_compared() -> None:
     assert found["seniors"].first_choice == 1
     assert found["juniors"].first_choice == 0
     assert (found["seniors"].courses, found["juniors"].courses) == (3, 1)
+
+
+def test_the_gap_is_between_cohorts_of_30_students_or_more() -> None:
+    sections = [section("A", 30), section("B", 99)]
+    sizes = {"seniors": 30, "juniors": 30, "few": 29}
+    asked = {"seniors": "A", "juniors": "A B", "few": "B"}
+    ballots = [
+        ballot(f"{name} {number}", asked[name], cohorts=(name,))
+        for name, size in sizes.items()
+        for number in range(size)
+    ]
+    full = replace(sections[0], priority=("seniors",))
+    problem = a_round([full, sections[1]], ballots, mechanism="deferred")
+    assert measures(allocate(problem, SEED)).spread == 1
+    refused = [replace(each, refused=("B",) if "few" in each.cohorts else ()) for each in ballots]
+    few = a_round([full, sections[1]], [b for b in refused if "juniors" not in b.cohorts])
+    assert measures(allocate(few, SEED)).spread == 0
 
 
 def test_nobody_envies_a_schedule_that_they_could_not_take() -> None:

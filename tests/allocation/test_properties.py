@@ -132,6 +132,55 @@ def test_no_seat_is_left_that_a_student_would_take(problem: Problem) -> None:
             )
 
 
+def overfull(section_: Section, cohorts: list[tuple[str, ...]]) -> bool:
+    """Return whether students, each in one reserve at most, have no seats together."""
+    seats = dict(section_.reserves)
+    inside = Counter(each for mine in cohorts for each in mine if each in seats)
+    beyond = sum(max(0, count - seats[each]) for each, count in inside.items())
+    others = len(cohorts) - inside.total()
+    return beyond + others > section_.capacity - sum(seats.values())
+
+
+@given(problems(joint=False))
+@many
+def test_no_seat_is_left_if_each_student_is_in_one_reserve_at_most(problem: Problem) -> None:
+    sections = tuple(replace(each, pool="") for each in problem.settings.sections)
+    ballots = [replace(each, cohorts=each.cohorts[:1]) for each in problem.ballots]
+    problem = make(replace(problem.settings, sections=sections), ballots)
+    result = allocate(problem, SEED)
+    table = result.table
+    for student, options in enumerate(table.options):
+        for place, option in enumerate(options):
+            mine = result.held[student]
+            after = table.chosen(student, sorted({*mine, place}))
+            if place in mine or place not in after:
+                continue
+            held = {who: result.held[who].keys() for who in range(len(ballots))}
+            held[student] = dict.fromkeys(after).keys()
+            assert any(
+                overfull(
+                    sections[number],
+                    [
+                        problem.ballots[who].cohorts
+                        for who, places in held.items()
+                        if any(
+                            number in table.bundles[table.options[who][x].bundle] for x in places
+                        )
+                    ],
+                )
+                for number in table.bundles[option.bundle]
+            )
+
+
+def test_a_seat_can_be_left_if_reserves_overlap() -> None:
+    """The first, in both reserves, takes the seat of the first one, which the second needs."""
+    first, second = sorted(("ann", "bob"), key=lambda name: ticket(SEED, name))
+    ballots = [ballot(first, "A", cohorts=("R1", "R2")), ballot(second, "A", cohorts=("R1",))]
+    sections = [section("A", 2, reserves=(("R1", 1), ("R2", 1)))]
+    result = allocate(a_round(sections, ballots), SEED)
+    assert sum(map(len, result.held)) == 1
+
+
 @given(problems())
 @many
 def test_every_alternative_has_a_reason_that_is_true(problem: Problem) -> None:

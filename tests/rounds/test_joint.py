@@ -10,7 +10,7 @@ from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.rounds import ballots, joint, results, steps
 from portal.rounds.ballots import BallotRefused
-from portal.rounds.models import JointMember
+from portal.rounds.models import BallotRow, JointMember
 from portal.rounds.problem import build
 from portal.windows.models import Round
 from tests.cast import Cast, a_course, a_section, a_term, an_open_window
@@ -82,6 +82,18 @@ def test_all_get_it_or_none_does(fall: Term, cast: Cast, seats: int) -> None:
     assert first.seated == (seats == 2)
     if seats == 1:
         assert "Not everyone of the group could take it." in first.alternatives[0].texts
+
+
+def test_choice_that_would_cost_a_joint_choice_says_so(fall: Term, cast: Cast) -> None:
+    one, two = (a_section(a_course(code), fall) for code in ("CSC-1", "B-1"))
+    found = a_round(fall)
+    ranks(found, cast.ada, one, two)
+    after = published(found)
+    lines = [[["joint", 0, 1]], [["seated", 1, -1]]]
+    with transaction() as session:  # by hand: it comes about in the final pass alone
+        session.execute(update(BallotRow).values(result=lines))
+    first, _second = results.outcomes(after, cast.ada.id)
+    assert first.alternatives[0].texts == ("Taking it would have cost your joint choice 2.",)
 
 
 def test_none_gets_it_if_one_has_it_already(fall: Term, cast: Cast, seminar: Any) -> None:

@@ -18,6 +18,7 @@ from portal.core.queue import enqueue
 from portal.people.roles import Right
 from portal.registration.credits import amount
 from portal.rounds import ballots, problem, steps
+from portal.rounds.store import file_of
 from portal.web.admin.round_forms import (
     EndForm,
     NewRoundForm,
@@ -124,11 +125,17 @@ MEASURES = {
     "nothing": (_l("Got nothing"), True),
     "few": (_l("Two courses or fewer, of those who ranked three or more"), True),
     "envy": (_l("Would rather have another’s schedule"), True),
-    "justified_envy": (_l("Lost a seat to someone of lower priority"), True),
-    "spread": (_l("First choice: gap between the best and the worst cohort"), True),
+    "justified_envy": (
+        _l("Lost a seat to someone of lower priority, in sections without reserves or pools"),
+        True,
+    ),
+    "spread": (
+        _l("First choice: gap between the best and the worst cohort of 30 students or more"),
+        True,
+    ),
     "seats_left": (_l("Seats left"), False),
     "better_ballot": (_l("Sampled students whom another ballot would serve better"), True),
-    "gain": (_l("Their mean gain, in points of their ranking"), True),
+    "gain": (_l("Their mean gain, as a share of what their own ballot brings"), True),
 }
 
 
@@ -355,7 +362,7 @@ def compare(term_id: int, round_id: int) -> ResponseReturnValue:
         when=local_clock().exact(latest.made_at) if latest else "",
         measures=MEASURES,
         mechanisms=MECHANISMS,
-        real=found.state in {"computed", "published", "applied"},
+        real=file_of(found.id, "published") is not None,
         may_try=found.state in {"open", "closed"},
     )
 

@@ -40,7 +40,7 @@ def entries(action: str) -> list[AuditEntry]:
 
 
 def test_registrar_sees_turnout_and_tries_the_mechanisms(
-    admin: FlaskClient, popular: Round
+    admin: FlaskClient, popular: Round, cast: Cast
 ) -> None:
     assert "of 4 students" in admin.get(at(popular)).text
     assert "No comparison yet" in admin.get(at(popular, "compare")).text
@@ -51,6 +51,10 @@ def test_registrar_sees_turnout_and_tries_the_mechanisms(
     assert "50.0 %" in page
     assert "With a draw for this trial alone" in page
     assert "whom another ballot would serve better" in page
+    steps.cancel(popular.id, again(popular.id).version, cast.max.id, "tests")
+    page = admin.get(at(popular, "compare")).text
+    assert "With a draw for this trial alone." in page
+    assert "not known yet" not in page
     assert entries("round.trial")
 
 
@@ -86,6 +90,14 @@ def test_page_says_what_to_do_when_it_is_too_late_to_fix_the_ballots(
     after = known(frozen(known(popular)))
     assert after.root is None
     assert "Cancel the round, and make a new one" in admin.get(at(after)).text
+
+
+def test_comparison_of_a_round_canceled_after_computing_had_the_real_draw(
+    admin: FlaskClient, popular: Round, cast: Cast
+) -> None:
+    after = computed(popular)
+    steps.cancel(after.id, after.version, cast.max.id, "tests")
+    assert "With the real draw" in admin.get(at(after, "compare")).text
 
 
 def test_value_before_the_end_is_refused(admin: FlaskClient, popular: Round) -> None:

@@ -245,7 +245,9 @@ def test_students_rank_a_choice_together(
         ranks(found, student, one)
         browser = browser_of(app, name)
         assert "wants to rank a choice together with you" in page(browser, fall)
-        (number,) = re.findall(r'name="joint" value="(\d+)"', browser.get(address).text)
+        shown = browser.get(address).text
+        assert "They will be able to find your whole ballot in the published file." in shown
+        (number,) = re.findall(r'name="joint" value="(\d+)"', shown)
         browser.post(f"{address}/joint", data={"do": "agree", "joint": number})
     assert "Counts" in ada.get(address).text
     ended_ = ada.post(

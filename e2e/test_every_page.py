@@ -32,7 +32,7 @@ MAIN_ACTS = """() => {
         .map((it) => it.textContent.trim().replace(/\\s+/g, " "));
 }"""
 
-# What a page lacks of the frame that all share once one has logged in. Lists of sections begin
+# The parts of the common frame that a page of a logged-in person lacks. Lists of sections begin
 # with a banner; what opens over a page is a page of its own without scripts.
 UNEVEN = """() => {
     const count = (selector) => document.querySelectorAll(selector).length;

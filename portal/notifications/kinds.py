@@ -161,7 +161,7 @@ def _ballot(notification: Notification) -> NotificationText:
         return NotificationText(title, (text,), step)
     texts = (
         _("Root: %(root)s", root=data["root"]),
-        _("Keep this message: with the root you can check later that nobody changed a ballot."),
+        _("Keep this message. With the root you can check later that no one changed a ballot."),
     )
     return NotificationText(_("Your ballot in %(name)s is fixed", name=data["name"]), texts, step)
 
@@ -459,7 +459,10 @@ BALLOT = Kind(
     "ballot",
     _ballot,
     _l("Your ballot in an allocation round is fixed"),
-    _l("With the root, by which you can check the round later. Also if the end of a round moves."),
+    _l(
+        "It has the root, with which you can check the round later."
+        " Also if the end of a round moves."
+    ),
     toast=True,
 )
 ADJUSTED = Kind(

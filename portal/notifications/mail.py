@@ -73,8 +73,8 @@ def is_address(text: str) -> bool:
 def send_link(address: str, about: str, language: str) -> None:
     """Mail a link to an address: to `sign-up`, or for the `recovery` of an account's password.
 
-    Nobody learns on the page whether the address has an account, nor from the time that the answer
-    takes: the worker that sends the mail looks it up.
+    Neither the page nor the time that the answer takes shows whether the address has an account:
+    the worker that sends the mail looks it up.
     """
     _queue_link(None, about, address, language)
 
@@ -139,7 +139,7 @@ ALERTS: dict[str, Callable[[dict[str, Any]], str]] = {
 
 
 def compose(session: Session, outgoing: OutboxEntry) -> Mail | None:
-    """Return the mail of an outbox row, None if nobody is to get it; raise InvalidAddress."""
+    """Return the mail of an outbox row, None if no one is to get it; raise InvalidAddress."""
     writers = {outbox.CODE: _code, outbox.LINK: _link, outbox.ALERT: _alert, outbox.TEST: _test}
     written = writers.get(outgoing.kind, _notification)(session, outgoing)
     if written and outgoing.correlation:

@@ -99,7 +99,7 @@ def _outcome(  # noqa: PLR0913, PLR0917  what is known of an alternative
     name = context.names(part.section for part in alternative)
     code, turn, other = why
     if code == Why.RULE:
-        together = _("These sections meet at the same time, so nobody can take both.")
+        together = _("These sections meet at the same time, so no one can take both.")
         usual = together if len(alternative) > 1 else _("Ask the registrar’s office why.")
         texts = _rules_in_words(catalog, rules, usual)
     else:

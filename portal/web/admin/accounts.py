@@ -72,7 +72,7 @@ def switch(account_id: int, wanted: str) -> ResponseReturnValue:
         meaning = [_("The owner can log in again with the old password.")]
     else:
         meaning = [
-            _("Nobody can log in to this account. Its sessions and access tokens end at once."),
+            _("No one can log in to this account. Its sessions and access tokens end at once."),
             _(
                 "Seats, waitlist positions, roles and records stay, and mail about them still goes"
                 " out."

@@ -101,17 +101,17 @@ class RoundForm(CohortForm):
         longest=300,
         missing=_l("Name a value that will be published after the end."),
         description=_l(
-            "A number that nobody knows before the end, such as the randomness of a round of drand"
-            " or the next draw of a lottery. Students read this before they rank."
+            "A number that no one knows before the end, such as the randomness of a round of"
+            " drand or the next draw of a lottery. Students read this before they rank."
         ),
     )
     public_at = MomentField(
         _l("Public value known from"),
         render_kw={"required": True},
         description=_l(
-            "Nobody can know the value before this moment. It must be after the end. Leave time to"
-            " fix the ballots, such as a day: later than this they can’t be fixed, and the round"
-            " must be canceled."
+            "No one can know the value before this moment. It must be after the end. Leave time"
+            " to fix the ballots, such as a day: later than this they can’t be fixed, and the"
+            " round must be canceled."
         ),
     )
 

@@ -462,7 +462,7 @@ def set_adviser(student_id: int) -> ResponseReturnValue:
             form.refuse(text, "account")
             return None
         except advising.OwnAdviser:
-            form.refuse(_("Nobody can be their own adviser."), "account")
+            form.refuse(_("No one can be their own adviser."), "account")
             return None
         return _("Adviser of %(name)s saved.", name=record.profile.name)
 

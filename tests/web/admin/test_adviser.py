@@ -260,7 +260,7 @@ def test_nobody_is_their_own_adviser(app: Flask, boss: FlaskClient, cast: Cast) 
         ada.staff_roles = ["adviser"]
     answer = assign(boss, cast.ada, ada.username)
     assert answer.status_code == 422
-    assert "Nobody can be their own adviser." in answer.text
+    assert "No one can be their own adviser." in answer.text
     with transaction() as session:  # as an earlier version could store it
         session.get_one(Student, cast.ada.id).adviser_id = ada.id
     number = hold(cast, cast.ada)

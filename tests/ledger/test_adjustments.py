@@ -70,12 +70,15 @@ def test_some_reasons_cannot_be_overridden(desk: Desk, code: str) -> None:
     desk.claim(501, 1)
     desk.section(2, status="CANCELED")
     desk.section(3, status="NEW")
+    desk.section(4)
+    desk.ledger.hold_for_round(TERM, 1, [4])
     asks = {
         "already_enrolled": {"add": 1},
         "not_enrolled": {"drop": 2},
         "section_unknown": {"add": 9},
         "section_canceled": {"add": 2},
         "section_new": {"add": 3},
+        "in_round": {"add": 4},
     }
     answer = desk.adjust(501, **asks[code], overrides=[code])
     assert codes(answer) == [code]

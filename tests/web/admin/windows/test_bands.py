@@ -113,7 +113,7 @@ def test_bands_stay_while_students_wait(
         press(browser_of(app, name), section, "pick")
     answer = set_bands(admin, term, "year: Senior")
     assert answer.status_code == 409
-    assert "The groups can change once no one waits." in words(answer.text)
+    assert "You can change the groups once no one is waiting." in words(answer.text)
     press(browser_of(app, "ben"), section, "leave")
     drain(term.id)
     assert set_bands(admin, term, "year: Senior").status_code == 303

@@ -217,7 +217,7 @@ def _offer(term: Term, cast: Cast) -> dict[str, Section]:
 
 
 def _crowd(term: Term, student: Student) -> tuple[int, int]:
-    """A window whose room lets nobody in, with a line in which the student is the last.
+    """A window whose room lets no one in, with a line in which the student is the last.
 
     And a later one, whose room is switched off. Gives both.
     """

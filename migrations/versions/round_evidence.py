@@ -14,7 +14,7 @@ def upgrade() -> None:
         "rounds",
         sa.Column("hold_stored", sa.Boolean(), nullable=False, server_default=sa.false()),
     )
-    # Rounds that were made before: nobody named a moment, so a day after the end.
+    # Rounds that were made before: no moment was named, so a day after the end.
     op.execute("""
         UPDATE rounds SET public_at = ends_at + interval '1 day',
             code_key = replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')

@@ -42,7 +42,7 @@ def canonical(value: Any) -> str:
 def code_of(key: str, student: int, number: str) -> str:
     """Return a student's ballot code, the same at each call, or students could choose a ticket.
 
-    It has the student's number, so that no two students share it, and 128 bits that nobody knows
+    It has the student's number, so that no two students share it, and 128 bits that no one knows
     without the key. Its SHA-256 is the ballot's pseudonym.
     """
     return f"{number}-{hmac.new(key.encode(), str(student).encode(), 'sha256').hexdigest()[:32]}"

@@ -83,7 +83,7 @@ def in_language(code: str) -> Iterator[None]:
 def isolated(name: str) -> str:
     """Return a name to put into a sentence: one written right to left keeps its own direction.
 
-    Where markup is possible, `<bdi>` does the same.
+    Templates can use `<bdi>` for this instead.
     """
     foreign = any(bidirectional(sign) in {"R", "AL"} for sign in name)
     return f"\u2068{name}\u2069" if foreign else name

@@ -226,7 +226,7 @@ class Ledger:
     def put_round_end(self, term: int, round_id: int, ends: int) -> Change:
         """Note when (ms) an announced round ends; nothing happens if it is known.
 
-        From then on, nobody gets a seat in the term until `hold_for_round` or `end_round` is
+        From then on, no one gets a seat in the term until `hold_for_round` or `end_round` is
         called, or a quarter of an hour has passed.
         """
         payload = {"round": round_id, "ends": ends}
@@ -237,7 +237,7 @@ class Ledger:
     ) -> Change:
         """Hold back the seats of sections for an allocation round; nothing happens if they are.
 
-        Until `end_round`, nobody else gets a seat or waitlist position there. Raises LedgerBehind
+        Until `end_round`, no one else gets a seat or waitlist position there. Raises LedgerBehind
         if the ledger has not reached event `recorded`.
         """
         payload = {"round": round_id, "sections": sections, "recorded": recorded}

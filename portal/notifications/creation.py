@@ -32,7 +32,7 @@ from portal.live.publish import signal_account, signal_student
 from portal.notifications.kinds import HOLD, KINDS, PERMITTED, Kind
 from portal.notifications.models import Notification, NotificationSetting, OutboxEntry
 from portal.people import student_profile
-from portal.people.models import ACTIVE, Account, Hold, Permission, Student
+from portal.people.models import Account, Hold, Permission, Student
 from portal.recorder.models import LoggedEvent
 
 # The columns that `query` must select, in this order.
@@ -124,7 +124,7 @@ def _mails(made: CTE, code: ColumnElement[str], *, by_mail: bool) -> ReturningIn
             (NotificationSetting.account_id == made.c.account_id)
             & (NotificationSetting.kind == made.c.kind),
         )
-        .where(literal(by_mail), Account.email != "", ACTIVE)
+        .where(literal(by_mail), Account.email != "", Account.deleted_at.is_(None))
         .where(or_(NotificationSetting.by_mail.is_(None), NotificationSetting.by_mail))
         .order_by(made.c.id)
     )

@@ -118,7 +118,7 @@ def settle(term: int, student: int, sections: Iterable[int]) -> Plan | None:
 def read_plan(
     session: Session | Connection, term: int, student: int, *, lock: bool = False
 ) -> Plan:
-    """Return the stored plan; with `lock`, nobody changes it until the transaction ends."""
+    """Return the stored plan; with `lock`, no one changes it until the transaction ends."""
     query = select(PlanRow.lines, PlanRow.version).where(
         PlanRow.term_id == term, PlanRow.student_id == student
     )

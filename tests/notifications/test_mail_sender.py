@@ -11,11 +11,9 @@ from portal.notifications.mail_sender import PAUSES, MailSender
 from portal.notifications.mail_transport import SmtpConnection, SmtpServer
 from portal.notifications.models import OutboxEntry
 from portal.people.mail_links import RECOVERY
-from portal.people.models import Account
-from tests.cast import Cast
 from tests.notifications.mail_server import Postman
 from tests.notifications.senders import all_sent, only, until
-from tests.notifications.stories import Story, outbox, told
+from tests.notifications.stories import Story, outbox
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -36,15 +34,6 @@ def test_nothing_is_sent_for_an_address_without_an_account(
     assert relay.send_due() == 2
     assert postman.recipients == ["ben@u.example"]
     assert [each.kind for each in outbox()] == ["mail"]
-
-
-def test_a_deactivated_account_gets_no_mail(story: Story, cast: Cast) -> None:
-    with transaction() as session:
-        whose = update(Account).where(Account.id == cast.ben.account_id)
-        session.execute(whose.values(deactivated_at=func.now()))
-    story.hand_over(cast.ada, cast.ben)
-    assert "promoted" in told(cast.ben)
-    assert outbox() == []
 
 
 def test_many_mails_go_over_one_connection(

@@ -46,7 +46,8 @@ def hold(person: Person) -> Callable[[], None]:
 
     def release() -> None:
         wait_for(lambda: held or person.page.wait_for_timeout(20))
-        held[0].continue_()
+        for route in held:  # the first may be of a page that was left
+            route.continue_()
 
     return release
 

@@ -27,8 +27,8 @@ from tests.runtime.test_up import FEW, GIVEN
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 RESOURCES = ("templates/", "static/", "migrations/")
 ADDED = (
-    *("static/build/style.css", "static/build/script.js", "static/build/start.js"),
-    "static/vendor/altcha.min.js",
+    *("static/build/style.css", "static/build/office.css"),
+    *("static/build/script.js", "static/build/start.js", "static/vendor/altcha.min.js"),
 )
 TRANSLATIONS = "portal/translations/es/LC_MESSAGES/messages.mo"
 

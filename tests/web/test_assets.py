@@ -4,13 +4,17 @@ import re
 from pathlib import Path
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.app import create_app
 from portal.backend import Backend
 from portal.core.settings import ROOT
 from portal.web.http import assets
+from tests.cast import Cast
+from tests.web.visitors import browser_of
 
+PAGES = (("ada", "/"), ("max", "/admin/operations"))
 FOREVER = "public, max-age=31536000, immutable"
 
 
@@ -39,20 +43,33 @@ def test_address_without_a_hash_is_revalidated(
         assert again.status_code == 304
 
 
-@pytest.mark.parametrize(("kind", "alone"), [("css", ()), ("js", ("start.js",))])
-def test_index_names_every_file(kind: str, alone: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("kind", "second"), [("css", "office.css"), ("js", "start.js")])
+def test_every_file_is_part_of_a_bundle(kind: str, second: str) -> None:
     folder = ROOT / "static" / kind
-    named = re.findall(r'import "\./([^"]+)"', (folder / f"index.{kind}").read_text())
-    files = {*named, f"index.{kind}", *alone}
-    assert files == {path.name for path in folder.iterdir()}
+    bundles = [f"index.{kind}", second]
+    texts = [(folder / name).read_text() for name in bundles]
+    named = [name for text in texts for name in re.findall(r'import "\./([^"]+)"', text)]
+    assert sorted([*named, *bundles]) == sorted(path.name for path in folder.iterdir())
 
 
-def test_styles_are_in_one_file(client: FlaskClient) -> None:
-    with client.get("/static/build/style.css") as answer:
-        text = answer.text
-    assert "@import" not in text
+def styles(browser: FlaskClient, page: str) -> str:
+    found = re.findall(r'rel="stylesheet" href="([^"]+)', browser.get(page).text)
+    text = ""
+    for each in found:
+        with browser.get(each) as answer:
+            text += answer.text
+    return text
+
+
+def test_only_staff_load_the_styles_of_staff(app: Flask, cast: Cast) -> None:
+    assert cast
+    everyone, staff = (styles(browser_of(app, name), page) for name, page in PAGES)
     for name in (".btn", ".banner", ".section-row", ".dialog", ".toast", "--signal"):
-        assert name in text
+        assert name in everyone
+    assert ".ops-state" not in everyone
+    assert staff.startswith(everyone)
+    assert ".ops-state" in staff
+    assert "@import" not in staff
 
 
 def test_portal_does_not_start_without_a_build(

@@ -91,11 +91,11 @@ class LocalClock:
         return _("on %(day)s, %(time)s", day=self.weekday(ms), time=self.clock(ms))
 
     def spoken(self, ms: int) -> str:
-        """Return it in full: `9:00 am on Thursday, September 3`."""
+        """Return it in full: `9:00 am EDT on Thursday, September 3`."""
         day = format_date(
             self.at(ms), "EEEE, MMMM d" if current_locale() == ENGLISH else "full", current_locale()
         )
-        return _("%(time)s on %(day)s", time=self.clock(ms), day=day)
+        return _("%(time)s on %(day)s", time=f"{self.clock(ms)} {self.name(ms)}", day=day)
 
     def iso(self, ms: int) -> str:
         """Return the value for `<time datetime>`, in UTC."""

@@ -73,7 +73,7 @@ class RefusalContext:
         return f"{self.term_url}?q={quote_plus(words)}"
 
     def when(self, ms: int) -> str:
-        """Return a moment in the institution's zone: "9:00 am on Thursday, September 3"."""
+        """Return a moment in the institution's zone: "9:00 am EDT on Thursday, September 3"."""
         return LocalClock(self.zone).spoken(ms)
 
     def day_before(self, ms: int) -> str:

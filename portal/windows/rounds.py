@@ -37,9 +37,9 @@ STATES = {
 DAY = 24 * 60 * 60 * 1000  # ms
 MAJOR = "major"  # the priority of students of the section's subject
 MECHANISMS = {
-    "draft": _l("Draft by turns"),
-    "serial": _l("Serial dictatorship"),
-    "deferred": _l("Deferred acceptance"),
+    "draft": _l("In turns"),
+    "serial": _l("One student after another"),
+    "deferred": _l("By the priorities of sections"),
 }
 
 

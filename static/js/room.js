@@ -78,7 +78,9 @@ function sayMove() {
   const { number: mine, words } = document.getElementById("banner")?.dataset ?? {};
   if (mine) {
     const title = document.querySelector("#banner .banner-title").textContent.trim();
-    spoken.textContent = `${title}. ${many(JSON.parse(words).admitted, admitted, NUMBER.format(admitted))}`;
+    const why = many(JSON.parse(words).admitted, admitted, NUMBER.format(admitted));
+    document.querySelector('#banner [data-line="hint"]').textContent = why;
+    spoken.textContent = `${title}. ${why}`;
   }
   [admitted, moveTimer, movedAt] = [0, 0, Date.now()];
 }

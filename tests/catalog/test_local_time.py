@@ -89,8 +89,8 @@ def test_today_needs_no_day() -> None:
 @pytest.mark.parametrize(
     ("language", "spoken"),
     [
-        ("en", "9:00 am on Monday, November 23"),
-        ("es", "9:00 del lunes, 23 de noviembre de 2026"),
+        ("en", "9:00 am EST on Monday, November 23"),
+        ("es", "9:00 EST del lunes, 23 de noviembre de 2026"),
     ],
 )
 def test_a_moment_is_spoken_in_full(language: str, spoken: str) -> None:

@@ -81,7 +81,7 @@ def test_credits_are_shown_as_sums() -> None:
 
 
 def test_moments_are_shown_in_the_institutions_zone() -> None:
-    assert "9:00 am on Sunday, September 1" in one("window_before").text
+    assert "9:00 am EDT on Sunday, September 1" in one("window_before").text
 
 
 def test_long_list_of_majors_is_shortened() -> None:
@@ -111,7 +111,7 @@ def test_reserved_seats_are_explained_with_cohort_and_end() -> None:
     [reason] = explain([Reason("full", facts)], case)
     assert reason.text == (
         f"The last 3 seats in {CASE.name} are reserved for students of class year"
-        " Senior or Junior until 9:00 am on Sunday, September 1;"
+        " Senior or Junior until 9:00 am EDT on Sunday, September 1;"
         " majors and minors in NEW, students on a list."
     )
     assert reason.step

@@ -31,7 +31,6 @@ from portal.web.student import bp
 from portal.web.student.round_views import BallotView, view_of
 from portal.windows import rounds
 from portal.windows.models import Round
-from portal.windows.rounds import MECHANISMS
 
 REFUSED = {
     "early": _l("You can’t hand in a ballot yet. The round has not started."),
@@ -82,7 +81,6 @@ def allocation_round(term_id: int, round_id: int) -> ResponseReturnValue:
         view=view,
         round=found,
         term_id=term_id,
-        mechanism=MECHANISMS[found.mechanism],
         priorities=rounds.priorities(found),
         tickets=problem.tickets_of(found, student) if found.state == "open" else 0,
         commitment=rounds.commitment(found),

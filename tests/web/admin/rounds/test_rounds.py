@@ -85,7 +85,7 @@ def test_form_sent_twice_makes_one_round(admin: FlaskClient, term: Term) -> None
         ({"ends": (20, "08:00")}, "The end must be after the start"),
         ({"ends": (-1, "09:00")}, "The end is in the past"),
         ({"mechanism": "auction"}, "Choose how seats are given"),
-        ({"mechanism": "deferred"}, "needs a first priority"),
+        ({"mechanism": "deferred"}, "Choose a first priority"),
         ({"first": "major"}, "Only deferred acceptance has priorities"),
         ({"public_at": (21, "09:00")}, "must be known after the end only"),
         ({"first": "major", "second": "major"}, "Choose each priority once"),

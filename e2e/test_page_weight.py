@@ -1,0 +1,42 @@
+"""A first look at the section picker takes few bytes, and nothing moves while counts stream in."""
+
+import pytest
+
+from e2e.contrast import PHONE
+from e2e.page_speed import OBSERVE, Phone, others_register
+from e2e.person import Meet
+from portal.catalog.models import Term
+from tests import cast as builders
+from tests.cast import Meets
+
+FIRST = 70_000  # bytes on the wire, headers included
+AGAIN = 20_000
+COUNTS = "[...document.querySelectorAll('.seats-text b')].map((it) => it.textContent).join()"
+DAYS = ("MR", "TF", "W", "MTWR")
+
+
+@pytest.fixture
+def full_list(term: Term) -> Term:
+    """A term whose picker shows a whole page of sections."""
+    teacher = builders.an_instructor(f"teacher{term.id}")
+    for number in range(60):
+        course = builders.a_course(f"LST-{term.id}{number:02}")
+        meets = Meets(DAYS[number % 4], f"{8 + number % 9:02}:00", f"{8 + number % 9:02}:50")
+        builders.a_section(course, term, capacity=30, meetings=(meets,), instructor=teacher)
+    builders.an_open_window(term, minutes=3000)
+    return term
+
+
+def test_picker_is_light_and_holds_still_while_others_register(
+    meet: Meet, full_list: Term
+) -> None:
+    ada, page = meet("ada", viewport=PHONE, has_touch=True), f"/terms/{full_list.id}"
+    ada.page.add_init_script(OBSERVE)
+    phone = Phone(ada.page, ada.page.context.new_cdp_session(ada.page))
+    assert AGAIN < phone.visit(page) <= FIRST
+    assert 0 < phone.visit(page) <= AGAIN
+    before = ada.page.evaluate(COUNTS)
+    with others_register(full_list.id):
+        ada.until(f"{COUNTS} !== {before!r}")
+        ada.page.wait_for_timeout(2000)
+    assert ada.page.evaluate("felt.cls") == 0

@@ -27,9 +27,7 @@ def full_list(term: Term) -> Term:
     return term
 
 
-def test_picker_is_light_and_holds_still_while_others_register(
-    meet: Meet, full_list: Term
-) -> None:
+def test_picker_is_light_and_holds_still_while_others_register(meet: Meet, full_list: Term) -> None:
     ada, page = meet("ada", viewport=PHONE, has_touch=True), f"/terms/{full_list.id}"
     ada.page.add_init_script(OBSERVE)
     phone = Phone(ada.page, ada.page.context.new_cdp_session(ada.page))

@@ -1,4 +1,7 @@
-"""A round from its making to its result, with three students on screen; one checks the proof."""
+"""A round from its making to its result, with three students on screen.
+
+One checks the proof, one uses the keyboard alone, and one has no JavaScript.
+"""
 
 import re
 import subprocess
@@ -9,6 +12,7 @@ from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
 from e2e.person import Meet, Person
+from e2e.test_keyboard import tab_to
 from portal.catalog.local_time import local_clock
 from portal.catalog.models import Term
 from portal.core.db import transaction
@@ -31,14 +35,14 @@ def test_a_round_from_its_making_to_a_checked_result(
     _makes_and_announces(boss, term)
     (found,) = rounds.of_term(term.id)
 
-    students = [meet(name) for name in ("ada", "ben", "cleo")]
-    for each in students:
+    students = [meet("ada"), meet("ben"), meet("cleo", java_script_enabled=False)]
+    for each, press in zip(students, (_click, _press, _click), strict=True):
         for section in (one, two):
             each.go(f"/terms/{term.id}/sections/{section.id}/plan")
-            each.page.get_by_role("button", name="Add to plan").click()
+            press(each, "Add to plan")
         each.go(f"/terms/{term.id}/plan")
         expect(each.page.get_by_text("Being early makes no difference")).to_be_visible()
-        each.page.get_by_role("button", name="Hand in my ballot").click()
+        press(each, "Hand in my ballot")
         expect(each.page.get_by_text("Your ballot has 2 choices")).to_be_visible()
     _share(students[0], students[1], f"/terms/{term.id}/rounds/{found.id}", "ben")
     boss.goto(f"/admin/terms/{term.id}/rounds/{found.id}")
@@ -81,6 +85,17 @@ def test_a_round_from_its_making_to_a_checked_result(
     assert "yes Your ballot is in the file." in ran.stdout
 
 
+def _click(person: Person, button: str) -> None:
+    person.page.get_by_role("button", name=button).click()
+
+
+def _press(person: Person, button: str) -> None:
+    """Press a button with the keyboard alone."""
+    tab_to(person, person.page.get_by_role("button", name=button), most=80)
+    with person.page.expect_navigation():
+        person.page.keyboard.press("Enter")
+
+
 def _share(one: Person, other: Person, address: str, name: str) -> None:
     """Let a student rank the second choice together with another one, who agrees."""
     with transaction() as session:
@@ -93,7 +108,7 @@ def _share(one: Person, other: Person, address: str, name: str) -> None:
     one.page.get_by_role("button", name="Rank it together").click()
     expect(one.page.get_by_text("Does not count yet")).to_be_visible()
     other.go(address)
-    other.page.get_by_role("button", name="Agree").click()
+    _press(other, "Agree")
     expect(other.page.get_by_text("Counts", exact=True)).to_be_visible()
 
 

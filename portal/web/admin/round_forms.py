@@ -67,8 +67,13 @@ class RoundForm(CohortForm):
     mechanism = OneOfField(
         _l("How seats are given"),
         choices={
-            "draft": _l("In turns: each student gets one choice a turn, and the order turns round each time (draft, usual)"),
-            "serial": _l("One student after another: each gets all they can in the draw order (serial dictatorship)"),
+            "draft": _l(
+                "In turns: each student gets one choice a turn, and the order turns round each time (draft, usual)"
+            ),
+            "serial": _l(
+                "One student after another: each gets all they can in the draw order (serial"
+                " dictatorship)"
+            ),
             "deferred": _l("By the priorities of sections: those below (deferred acceptance)"),
         },
         missing=_l("Choose how seats are given."),
@@ -146,7 +151,10 @@ class RoundForm(CohortForm):
         if len(set(chosen)) < len(chosen):
             self.refuse(_("Choose each priority once."), "second")
         if self.mechanism.data == "deferred" and not chosen:
-            self.refuse(_("Choose a first priority: seats are given by the priorities of sections."), "first")
+            self.refuse(
+                _("Choose a first priority: seats are given by the priorities of sections."),
+                "first",
+            )
         if self.mechanism.data in {"draft", "serial"} and chosen:
             self.refuse(_("Only deferred acceptance has priorities. Choose none."), "first")
         if not self.errors:

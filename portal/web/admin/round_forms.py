@@ -68,7 +68,8 @@ class RoundForm(CohortForm):
         _l("How seats are given"),
         choices={
             "draft": _l(
-                "In turns: each student gets one choice a turn, and the order turns round each time (draft, usual)"
+                "In turns: each student gets one choice a turn, and the order turns round each time"
+                " (draft, usual)"
             ),
             "serial": _l(
                 "One student after another: each gets all they can in the draw order (serial"

@@ -176,8 +176,12 @@ def test_two_admins_do_not_overwrite_each_other(admin: FlaskClient) -> None:
     assert send(admin, version=seen).status_code == 303  # the same form again changes nothing
     answer = send(admin, version=seen, subject="Other: {title}")
     assert answer.status_code == 409
-    assert "Someone else has changed this." in answer.text
+    assert "Someone else has changed this text." in answer.text
+    assert OWN["subject"] in answer.text  # theirs, to compare
     assert len(entries()) == 1
+    newer = answer.text.split('name="version" value="')[1].split('"')[0]
+    assert send(admin, version=newer, subject="Other: {title}").status_code == 303
+    assert len(entries()) == 2
 
 
 def test_saving_the_standard_text_is_no_change(admin: FlaskClient) -> None:

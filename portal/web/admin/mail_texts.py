@@ -9,7 +9,7 @@ from portal.core.i18n import LANGUAGES, _, _l, in_language
 from portal.notifications import mail, mail_texts
 from portal.notifications.mail_texts import LONGEST_BODY, LONGEST_SUBJECT, Wording
 from portal.people.roles import Right
-from portal.web.confirm import CHANGED, Confirmation, confirm, done, seen_number
+from portal.web.confirm import Confirmation, confirm, done, seen_number
 from portal.web.forms import Form, NoteField, ReasonField, TextField
 from portal.web.http.access import requires, visitor
 
@@ -50,13 +50,9 @@ def index() -> ResponseReturnValue:
 @requires(Right.SEE_MAIL_TEXTS)
 def show(mail_kind: str, mail_language: str) -> ResponseReturnValue:
     """Render the text as it is now, with a preview."""
-    with transaction() as session:
-        stored = mail_texts.latest(session, mail_kind, mail_language)
-    wording = _standard(mail_kind, mail_language)
-    if stored and stored.body is not None:
-        wording = Wording(stored.subject or "", stored.body)
+    wording, version = _current(mail_kind, mail_language)
     form = MailTextForm(formdata=None, subject=wording.subject, body=wording.body.strip())
-    return _page(mail_kind, mail_language, form, stored.id if stored else 0)
+    return _page(mail_kind, mail_language, form, version)
 
 
 @bp.post(ONE)
@@ -82,8 +78,11 @@ def change(mail_kind: str, mail_language: str) -> ResponseReturnValue:
     try:
         mail_texts.change(mail_kind, mail_language, stored, version, by=by, reason=reason)
     except ChangedMeanwhile:
-        form.refuse(str(CHANGED))
-        return _page(mail_kind, mail_language, form, version), 409
+        theirs, version = _current(mail_kind, mail_language)
+        form.refuse(
+            _("Someone else has changed this text. Theirs is below. Save again to use yours.")
+        )
+        return _page(mail_kind, mail_language, form, version, theirs=theirs), 409
     return done(_("Text saved. Mail already in the queue keeps its old text."), url_for(".index"))
 
 
@@ -118,9 +117,18 @@ def _test(
 ) -> ResponseReturnValue:
     if address := mail.send_test(visitor().id, kind, language, wording):
         sent_to = _("A test was sent to %(address)s. Nothing is saved yet.", address=address)
-        return _page(kind, language, form, version, sent_to)
+        return _page(kind, language, form, version, sent_to=sent_to)
     form.refuse(_("Your account has no email address."))
     return _page(kind, language, form, version), 422
+
+
+def _current(kind: str, language: str) -> tuple[Wording, int]:
+    """Return the text that new mail gets, and its version."""
+    with transaction() as session:
+        stored = mail_texts.latest(session, kind, language)
+    if stored and stored.body is not None:
+        return Wording(stored.subject or "", stored.body), stored.id
+    return _standard(kind, language), stored.id if stored else 0
 
 
 def _standard(kind: str, language: str) -> Wording:
@@ -128,7 +136,15 @@ def _standard(kind: str, language: str) -> Wording:
         return mail_texts.standard(kind)
 
 
-def _page(kind: str, language: str, form: MailTextForm, version: int, sent_to: str = "") -> str:
+def _page(  # noqa: PLR0913  what the page shows
+    kind: str,
+    language: str,
+    form: MailTextForm,
+    version: int,
+    *,
+    sent_to: str = "",
+    theirs: Wording | None = None,
+) -> str:
     preview = None
     if not form.errors:
         person = {"name": "Ada Lovelace", "institution": backend().settings.institution}
@@ -146,4 +162,5 @@ def _page(kind: str, language: str, form: MailTextForm, version: int, sent_to: s
         version=version,
         preview=preview,
         sent_to=sent_to,
+        theirs=theirs,
     )

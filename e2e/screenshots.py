@@ -47,7 +47,6 @@ DOCS = {
     "schedule-desktop-light",
     "roster-desktop-light",
     "admin-desktop-light",
-    "section-desktop-light",
     "operations-desktop-dark",
     "round-desktop-light",
 }

@@ -17,7 +17,7 @@ from portal.people import passwords, tokens, visitors
 from portal.people.mail_links import InvalidLink
 from portal.people.models import ACTIVE, Account
 from portal.people.roles import STAFF_ROLES
-from portal.people.signals import password_changed, sessions_ended
+from portal.people.signals import email_changed, password_changed, sessions_ended
 
 LONGEST_ADDRESS = 254  # characters of an email address
 MAX_LENGTHS = {"username": 64, "name": 160, "password": 1024}  # as the login form reads them
@@ -33,10 +33,11 @@ class AccountRefusedError(ValueError):
 
 @dataclass(frozen=True)
 class NewAccount:
-    """An account to create; an existing one gets the roles alone."""
+    """An account to create; an existing one gets the address and the roles alone."""
 
     username: str
     name: str = ""
+    email: str = ""  # blank = as it is
     password: str = ""
     admin: bool = False
     roles: tuple[str, ...] = ()  # of portal.people.roles.STAFF_ROLES
@@ -46,7 +47,7 @@ class NewAccount:
 
 
 def ensure_account(wanted: NewAccount) -> bool:
-    """Return whether the account was created; an existing one gets the roles that it lacks.
+    """Return whether the account was created; an existing one gets what it lacks.
 
     Raises AccountRefusedError.
     """
@@ -57,7 +58,7 @@ def ensure_account(wanted: NewAccount) -> bool:
             account = _new_account(wanted)
             session.add(account)
         else:
-            _check_existing(account, gains_role=_gives_role(wanted))
+            _check_existing(account, wanted)
         if wanted.teaches:
             account.instructors.append(_instructor(session, wanted.teaches, wanted.department))
         account.is_admin = bool(account.is_admin) or wanted.admin
@@ -65,6 +66,7 @@ def ensure_account(wanted: NewAccount) -> bool:
         account.staff_roles = sorted(has, key=_rank)
         scheduled = _departments(session, wanted.schedules)
         account.schedules_for = sorted({*(account.schedules_for or ()), *scheduled})
+        _set_address(session, account, wanted.email)
         session.flush()
         add_audit_entry(
             session,
@@ -268,20 +270,31 @@ def _new_account(wanted: NewAccount) -> Account:
     return Account(username=wanted.username, name=wanted.name, password_hash=hashed)
 
 
-def _check_existing(account: Account, *, gains_role: bool) -> None:
+def _check_existing(account: Account, wanted: NewAccount) -> None:
     if account.deleted_at:
         raise AccountRefusedError(
             f"The account {account.username!r} is deleted. Choose another username."
         )
-    if not gains_role:
+    if wanted.email and account.username == account.email:
+        raise AccountRefusedError(
+            f"{account.username!r} logs in with its address, which must stay."
+        )
+    gains = wanted.admin or wanted.roles or wanted.schedules or wanted.teaches or wanted.email
+    if not gains:
         raise AccountRefusedError(
             f"The account {account.username!r} already exists."
-            " Give it a role with --admin, --role, --schedules or --teaches."
+            " Give it a role with --admin, --role, --schedules or --teaches, or an address with"
+            " --email."
         )
 
 
-def _gives_role(wanted: NewAccount) -> bool:
-    return bool(wanted.admin or wanted.roles or wanted.schedules or wanted.teaches)
+def _set_address(session: Session, account: Account, address: str) -> None:
+    """Set the address if one is given, and warn the one before."""
+    before = account.email
+    if address and address != before:
+        account.email = address
+        if before:
+            email_changed.send(session, account.id, before)
 
 
 def _departments(session: Session, codes: tuple[str, ...]) -> list[int]:
@@ -325,6 +338,7 @@ def _audit_facts(session: Session, account: Account) -> dict[str, object]:
     return {
         "username": account.username,
         "name": account.name,
+        "email": account.email,
         "admin": account.is_admin,
         "roles": account.staff_roles,
         "departments": _codes(session, account.schedules_for),

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from portal.backend import backend
+from portal.notifications.mail import is_address
 from portal.people import accounts, permissions, service_tokens, signing_keys, staff, tokens
 from portal.people.permissions import PermissionRefusedError, Target
 from portal.people.roles import STAFF_ROLES
@@ -19,6 +20,7 @@ from portal.runtime.command_context import connected
 @click.command("account")
 @click.argument("username")
 @click.option("--name", default="", help="Full name; needed for a new account.")
+@click.option("--email", default="", metavar="ADDRESS", help="Set its email address.")
 @click.option("--admin", is_flag=True, help="Give it the admin role.")
 @click.option(
     "--role",
@@ -46,13 +48,15 @@ from portal.runtime.command_context import connected
 def account_command(
     username: str, *, password_stdin: bool, ended: tuple[str, ...], **choices: Any
 ) -> None:
-    """Create an account, or give an existing one more roles, or end some.
+    """Create an account, or give an existing one an address or more roles, or end some.
 
     The password of a new account is printed once. An existing account keeps its name and password.
     Use --department if several instructors have the same name.
     """
     if choices["department"] and not choices["teaches"]:
         raise click.UsageError("Use --department only with --teaches.")
+    if choices["email"] and not is_address(choices["email"]):
+        raise click.UsageError("Use --email with an address such as name@example.edu.")
     if ended and (password_stdin or any(choices.values())):
         raise click.UsageError("Use --end-role alone.")
     with connected():

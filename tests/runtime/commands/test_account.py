@@ -8,6 +8,7 @@ from sqlalchemy import select
 from portal.catalog.models import Instructor
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
+from portal.notifications.models import OutboxEntry
 from portal.people import visitors
 from portal.people.models import Account
 from portal.runtime.cli import main
@@ -218,3 +219,25 @@ def test_the_role_admin_ends_but_not_for_the_last_one(app: Flask) -> None:
     assert "admin" not in roles("zora")
     assert browser.get("/admin/operations").location.startswith("/login")
     assert "has no role admin" in refused("zora", "--end-role", "admin")
+
+
+def test_an_account_gets_an_address_and_the_one_before_is_warned() -> None:
+    account("zoe", "--name", "Zoe", "--admin", "--email", "zoe@u.example")
+    assert account("zoe", "--email", "z@u.example").exit_code == 0
+    zoe = kept("zoe")
+    assert zoe
+    assert (zoe.email, zoe.is_admin) == ("z@u.example", True)
+    with transaction() as session:
+        (warning,) = session.scalars(select(OutboxEntry)).all()
+        entry = session.scalars(select(AuditEntry).order_by(AuditEntry.id.desc())).first()
+    assert (warning.data or {})["address"] == "zoe@u.example"
+    assert entry
+    assert (entry.before or {})["email"] == "zoe@u.example"
+    assert (entry.after or {})["email"] == "z@u.example"
+
+
+def test_an_address_must_be_one_and_that_of_a_login_stays() -> None:
+    assert account("zoe", "--name", "Zoe", "--email", "nonsense").exit_code == 2
+    assert kept("zoe") is None
+    an_account("vera@u.example", email="vera@u.example")
+    assert "must stay" in refused("vera@u.example", "--email", "other@u.example")

@@ -196,6 +196,8 @@ STOPS = (
     Stop("max", "/admin/operations"),
     Stop("max", "/admin/mail-texts"),
     Stop("max", "/admin/mail-texts/promoted/en"),
+    Stop("max", "/admin/report-subscriptions"),
+    Stop("max", "/admin/report-subscriptions", "main form [type=submit]", ".errors"),
     Stop("max", "/admin/operations", "[data-flag=captcha] a"),
     Stop("max", "/admin/operations/flags/mail", "main form [type=submit]", ".errors"),
     Stop("max", "/admin/operations/audits/{open}"),

@@ -8,6 +8,7 @@ from portal.exchange.importing import runs as imports
 from portal.notifications.webhooks import sender as webhooks
 from portal.operations import retention
 from portal.recorder.consistency import audit_runs, continuous_audit, rebuild_runs
+from portal.reports import subscriptions
 from portal.rounds import steps as rounds
 
 
@@ -45,6 +46,11 @@ def continue_rounds(term: int) -> None:
 def remind(_term: int) -> None:
     """Remind people of applications whose last day comes."""
     reminders.remind_due()
+
+
+def report(_term: int) -> None:
+    """Queue the mails of subscribed reports that are due."""
+    subscriptions.queue_due()
 
 
 def work_import(import_id: int) -> None:

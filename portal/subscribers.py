@@ -8,13 +8,13 @@ from portal.applications import service as applications
 from portal.live import publish
 from portal.notifications import from_events, reminders
 from portal.notifications.creation import announce_hold, announce_permission
-from portal.notifications.mail import alert, alert_admins
+from portal.notifications.mail import alert, alert_admins, report_wanted
 from portal.notifications.webhooks import outbox as webhooks
 from portal.people import signals
 from portal.recorder import adjustment_trail
 from portal.recorder import signals as recorder_signals
 from portal.registration.signals import plan_changed
-from portal.reports import closeout
+from portal.reports import closeout, subscriptions
 from portal.rounds import ballots, steps
 
 
@@ -40,6 +40,8 @@ def connect() -> None:
     recorder_signals.jobs_requested.subscribe(documents.due_jobs)
     recorder_signals.jobs_requested.subscribe(fees.due_jobs)
     recorder_signals.jobs_requested.subscribe(last_days.due_jobs)
+    recorder_signals.jobs_requested.subscribe(subscriptions.due_jobs)
+    report_wanted.subscribe(subscriptions.make_report)
 
 
 def _mail_about_password(session: Session, account: int) -> None:

@@ -44,10 +44,11 @@ JOBS = {
     "charge": "jobs.charges.charge",
     "remind": "jobs.background.remind",
     "rounds": "jobs.background.continue_rounds",
+    "report": "jobs.background.report",
 }
 # other jobs have a queue of their own
 QUEUE_OF = {
-    **dict.fromkeys(("reconcile", "deliver", "act", "remind", "rounds"), "background"),
+    **dict.fromkeys(("reconcile", "deliver", "act", "remind", "rounds", "report"), "background"),
     "check": "documents",
     "charge": "charges",
 }

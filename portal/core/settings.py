@@ -93,6 +93,7 @@ class Settings:
     payments: str = ""  # "stripe", "test" or "" = fees are not charged
     stripe: Stripe | None = None
     currency: str = "USD"  # ISO 4217, of all fees
+    attachment_kb: int = 5000  # size of the largest file that a mail carries
     notice_days: int = 400  # for which notifications and sent mail are kept
     # Best first; those of one rank together.
     grades: tuple[tuple[str, ...], ...] = field(default_factory=lambda: _grades(GRADES))
@@ -128,6 +129,7 @@ class Settings:
             oidc=_oidc(),
             webhook_networks=_networks(env.get("FAIRSEAT_WEBHOOK_NETWORKS", "")),
             reconcile=int(env.get("FAIRSEAT_RECONCILE") or cls.reconcile),
+            attachment_kb=int(env.get("FAIRSEAT_ATTACHMENT_KB") or cls.attachment_kb),
             notice_days=int(env.get("FAIRSEAT_NOTICE_DAYS") or cls.notice_days),
             grades=_grades(env.get("FAIRSEAT_GRADES") or GRADES),
             documents=_folder(env.get("FAIRSEAT_DOCUMENTS", "")),

@@ -20,6 +20,7 @@ from portal.core.correlation import HEADER
 from portal.core.db import transaction
 from portal.core.i18n import LANGUAGES, _, current_locale, in_language
 from portal.core.queue import NO_TERM, enqueue
+from portal.core.signals import Signal
 from portal.notifications import mail_texts, outbox
 from portal.notifications.kinds import KINDS, text_of
 from portal.notifications.mail_texts import Wording, filled, one_line
@@ -44,6 +45,23 @@ class Mail:
     domain: str  # of the sender
     to: str
     message: EmailMessage
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report as a mail: its texts, links with a label, and a CSV file unless it is too large."""
+
+    title: str
+    text: Sequence[str]
+    link: tuple[str, str]
+    settings: tuple[str, str]  # why the person gets it, and where to change that
+    term: str
+    file: tuple[str, bytes] | None
+
+
+# An entry of the outbox is to be sent: the subscriber makes its report, in the account's language,
+# or returns None if no one is to get it. Reports are in an upper package.
+report_wanted: Signal[Session, OutboxEntry] = Signal()
 
 
 # Mail that belongs to no notification: sent whatever the settings, and not in the inbox.
@@ -140,7 +158,13 @@ ALERTS: dict[str, Callable[[dict[str, Any]], str]] = {
 
 def compose(session: Session, outgoing: OutboxEntry) -> Mail | None:
     """Return the mail of an outbox row, None if no one is to get it; raise InvalidAddress."""
-    writers = {outbox.CODE: _code, outbox.LINK: _link, outbox.ALERT: _alert, outbox.TEST: _test}
+    writers: dict[str, Callable[[Session, OutboxEntry], Mail | None]] = {
+        outbox.CODE: _code,
+        outbox.LINK: _link,
+        outbox.ALERT: _alert,
+        outbox.TEST: _test,
+        outbox.REPORT: _report,
+    }
     written = writers.get(outgoing.kind, _notification)(session, outgoing)
     if written and outgoing.correlation:
         written.message[HEADER] = outgoing.correlation
@@ -287,6 +311,33 @@ def _test(session: Session, outgoing: OutboxEntry) -> Mail:
             Wording(data["subject"], data["body"]),
             mail_texts.example(data["of"]),
         )
+
+
+def _report(session: Session, outgoing: OutboxEntry) -> Mail | None:
+    """Return a mail with a report and its file, None if no one is to get it."""
+    account = session.get_one(Account, outgoing.account_id)
+    url = backend().settings.url
+    with in_language(account.language):
+        report: Report | None = next(iter(report_wanted.send(session, outgoing)), None)
+        if report is None:
+            return None
+        mail = _mail(
+            f"report-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}",
+            account,
+            _wording(session, outbox.REPORT, outgoing),
+            {
+                "title": report.title,
+                "text": _paragraphs(*report.text),
+                "link": f"{filled(report.link[0])}:\n{url}{report.link[1]}",
+                "settings": f"{filled(report.settings[0])}\n{url}{report.settings[1]}",
+                "term": report.term,
+            },
+        )
+    mail.message["List-Unsubscribe"] = f"<{url}{report.settings[1]}>"
+    if report.file:
+        name, content = report.file
+        mail.message.add_attachment(content, "text", "csv", filename=name)
+    return mail
 
 
 def _wording(session: Session, kind: str, outgoing: OutboxEntry) -> Wording:

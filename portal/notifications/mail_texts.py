@@ -19,7 +19,7 @@ from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _, _l
 from portal.notifications.kinds import KINDS
 from portal.notifications.models import MailText, OutboxEntry
-from portal.notifications.outbox import ALERT, CODE, LINK
+from portal.notifications.outbox import ALERT, CODE, LINK, REPORT
 
 WIDTH = 72
 LONGEST_SUBJECT, LONGEST_BODY = 150, 5000
@@ -42,7 +42,10 @@ OTHER_KINDS = {
     CODE: _l("Code in place of a captcha"),
     LINK: _l("Link to sign up or to choose a password"),
     ALERT: _l("Account warning"),
+    REPORT: _l("Report by mail"),
 }
+# Kinds that people do not choose to get: they say nothing of settings.
+UNASKED = {CODE, LINK, ALERT}
 
 
 @dataclass(frozen=True)
@@ -66,14 +69,14 @@ def labels() -> dict[str, str]:
 
 def placeholders(kind: str) -> dict[str, Any]:
     """Return the placeholders of a kind with their meanings."""
-    return PLACEHOLDERS if kind in OTHER_KINDS else PLACEHOLDERS | OF_NOTIFICATIONS
+    return PLACEHOLDERS if kind in UNASKED else PLACEHOLDERS | OF_NOTIFICATIONS
 
 
 def standard(kind: str) -> Wording:
     """Return the standard text in the current language."""
     hello, parts = _("Hello %(name)s,", name="{name}"), ["{title}.", "{text}"]
     sign_off = "{institution}"
-    if kind not in OTHER_KINDS:
+    if kind not in UNASKED:
         parts, sign_off = [*parts, "{link}", "{settings}"], "{institution}, {term}"
     return Wording("{title}", "\n\n".join([hello, *parts, f"--\n{sign_off}"]) + "\n")
 

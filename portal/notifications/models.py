@@ -105,7 +105,7 @@ class OutboxEntry(Outgoing):
     )
     outcomes = MAILS
 
-    kind: Mapped[str] = mapped_column(String(12))  # mail, code, alert
+    kind: Mapped[str] = mapped_column(String(12))  # mail, or a kind of outbox.py
     notification_id: Mapped[int | None] = mapped_column(ForeignKey("notifications.id"))
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
     data: Mapped[dict[str, Any] | None] = mapped_column(JSONB)

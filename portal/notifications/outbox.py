@@ -14,9 +14,9 @@ from portal.notifications.models import Notification, OutboxEntry, Outgoing
 from portal.people.models import Account
 
 # Kinds of mail without a notification.
-CODE, LINK, ALERT, TEST = "code", "link", "alert", "test"
-# Somebody waits for a code, a link or a test; an alert is urgent.
-RANKS = {CODE: -1, LINK: -1, ALERT: 0, TEST: -1}
+CODE, LINK, ALERT, TEST, REPORT = "code", "link", "alert", "test", "report"
+# Somebody waits for a code, a link or a test; an alert is urgent; a report takes longer to make.
+RANKS = {CODE: -1, LINK: -1, ALERT: 0, TEST: -1, REPORT: 2}
 DEAD = (OutboxEntry.dead_at.is_not(None), OutboxEntry.kind.not_in((CODE, LINK, TEST)))
 RETRY_WINDOW = timedelta(days=1)  # of a mail that an admin sends again
 DELETED_AT_ONCE = 10_000
@@ -90,13 +90,15 @@ def discard(session: Session, model: type[Outgoing], entries: Sequence[int]) -> 
 
 def queue_mail(
     session: Session, kind: str, account: int | None, data: dict[str, Any], minutes: int
-) -> None:
-    """Queue mail without a notification for an account; it expires after `minutes`.
+) -> int:
+    """Queue mail without a notification for an account; return its number in the outbox.
 
-    Only a link can go to an address without an account, which `data` names.
+    It expires after `minutes`. Only a link can go to an address without an account, which `data`
+    names.
     """
-    session.execute(
-        insert(OutboxEntry).values(
+    return session.scalars(
+        insert(OutboxEntry)
+        .values(
             kind=kind,
             account_id=account,
             data=data,
@@ -104,7 +106,8 @@ def queue_mail(
             until=func.now() + timedelta(minutes=minutes),
             correlation=correlation(),
         )
-    )
+        .returning(OutboxEntry.id)
+    ).one()
 
 
 def first_due(session: Session) -> datetime | None:

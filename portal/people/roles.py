@@ -20,6 +20,7 @@ class Right(StrEnum):
     CALL_ADMIN_API = "call_admin_api"
     SCHEDULE = "schedule"
     ADVISE = "advise"
+    SUBSCRIBE = "subscribe"
 
     SEE_TERMS = "see_terms"
     SEE_ROUNDS = "see_rounds"
@@ -69,6 +70,7 @@ WORDS = {
     Right.CALL_ADMIN_API: _l("call the admin API"),
     Right.ADVISE: _l("see the records and plans of your advisees, and clear them to register"),
     Right.SCHEDULE: _l("see and change the sections of your departments, with their rosters"),
+    Right.SUBSCRIBE: _l("get reports that you may see by mail"),
     Right.SEE_TERMS: _l("see terms, windows and waiting rooms"),
     Right.SEE_ROUNDS: _l(
         "see allocation rounds, and once a result is published all ballots under pseudonyms"
@@ -136,7 +138,7 @@ ROLES = {
     "student": Role(_l("Student"), frozenset({Right.REGISTER, Right.APPLY})),
     "instructor": Role(_l("Instructor"), frozenset({Right.TEACH})),
     "admin": Role(_l("Registrar’s office"), frozenset(Right) - OWN),
-    "auditor": Role(_l("Auditor"), SEES, given=True),
+    "auditor": Role(_l("Auditor"), SEES | {Right.SUBSCRIBE}, given=True),
     "help_desk": Role(
         _l("Help desk"),
         frozenset(
@@ -149,12 +151,16 @@ ROLES = {
                 Right.SEE_ACCOUNTS,
                 Right.SEE_REQUESTS,
                 Right.SEE_RECEIPTS,
+                Right.SUBSCRIBE,
             }
         ),
         given=True,
     ),
     "adviser": Role(_l("Adviser"), frozenset({Right.SEE_TERMS, Right.ADVISE}), given=True),
-    "scheduler": Role(_l("Department scheduler"), frozenset({Right.SEE_TERMS, Right.SCHEDULE})),
+    "scheduler": Role(
+        _l("Department scheduler"),
+        frozenset({Right.SEE_TERMS, Right.SCHEDULE, Right.SUBSCRIBE}),
+    ),
     "applicant": Role(_l("Applicant"), frozenset({Right.APPLY})),
     "service": Role(_l("Program"), frozenset({Right.CALL_ADMIN_API})),
 }

@@ -18,6 +18,7 @@ from portal.exchange.importing.findings import RECORD_NAMES
 from portal.exchange.importing.models import Meanings
 from portal.people.roles import ROLES
 from portal.registration import reasons
+from portal.reports import subscriptions, term_reports
 from portal.reports.audit_labels import CHANGED, FIELDS, LAYOUTS, OPTIONS, VALUES, label
 from portal.reports.audit_subjects import AuditSubject, Key, with_names
 
@@ -28,12 +29,15 @@ SHOWN = 2  # differences shown in a line of the list
 LONGEST = 40  # characters of a value there
 # Fields that contain a code, with the labels of its values; a field may have other values, too.
 LABELS: dict[str, Mapping[str, str]] = {
+    "days": subscriptions.DAY_LABELS,
     "kind": {name: kind.title for name, kind in KINDS.items()},
     "queue": QUEUE_LABELS,
     "ready": READY,
+    "report": term_reports.LABELS,
     "stage": STAGES,
     "state": VALUES,
     "status": VALUES,
+    "stopped": subscriptions.RESULTS,
     "term_state": terms.STATES,
 }
 # Fields that contain the id of something.

@@ -1,9 +1,18 @@
-"""The reports of ended windows: result and fairness, as of their closing."""
+"""The reports of ended windows, as of their closing, and who gets which report by mail."""
 
-from datetime import datetime
+from datetime import datetime, time
 from typing import Any
 
-from sqlalchemy import BigInteger, DateTime, ForeignKey, Integer, func
+from sqlalchemy import (
+    BigInteger,
+    DateTime,
+    ForeignKey,
+    Integer,
+    String,
+    Time,
+    UniqueConstraint,
+    func,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -24,3 +33,26 @@ class WindowReport(Base):
     students: Mapped[int] = mapped_column(Integer)
     result: Mapped[dict[str, Any]] = mapped_column(JSONB)
     fairness: Mapped[dict[str, Any]] = mapped_column(JSONB)
+
+
+class ReportSubscription(Base):
+    """A report of a term that an account gets by mail at set times."""
+
+    __tablename__ = "report_subscriptions"
+    __table_args__ = (
+        UniqueConstraint("account_id", "report", "term_id", name="uq_report_subscriptions"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"))
+    report: Mapped[str] = mapped_column(String(20))  # of term_reports.REPORTS
+    days: Mapped[str] = mapped_column(String(10))  # of subscriptions.DAYS
+    at: Mapped[time] = mapped_column(Time)  # in the institution's time zone
+    # When the next mail is due; null = it has stopped.
+    next_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True), index=True)
+    last_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    # Why no mail was sent the last time, of subscriptions.RESULTS; blank if one was queued.
+    result: Mapped[str] = mapped_column(String(12), default="")
+    # The last mail, as long as the outbox has it.
+    mail_id: Mapped[int | None] = mapped_column(BigInteger)

@@ -1,7 +1,7 @@
 """Test data with everything that pages can show, and the address of every page."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from itertools import product
 from typing import Any
 
@@ -30,6 +30,7 @@ from portal.recorder.journal import last_seq
 from portal.recorder.promotion import promote
 from portal.recorder.receipts import code
 from portal.recorder.recorder import drain
+from portal.reports.models import ReportSubscription
 from portal.web.admin.webhooks import CHANGES as WEBHOOK_CHANGES
 from portal.web.admin.windows import ACTIONS
 from portal.windows.rounds import database_now
@@ -128,6 +129,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "hold_id": [_held(cast)],
         "override_id": [_permitted(cast, sections["held"])],
         "webhook_id": [_told(cast)],
+        "subscription_id": [_subscribed(cast, term)],
         "what": list(WEBHOOK_CHANGES),
         "token": [key.id for key in tokens.live_tokens(cast.ada.account_id)],
     }
@@ -245,6 +247,13 @@ def _permitted(cast: Cast, section: Any) -> int:
     waives, why = ["prerequisite"], "Took it abroad."
     permit = Permission(student_id=cast.ada.id, section_id=section.id, waives=waives, reason=why)
     return int(builders.added(permit).id)
+
+
+def _subscribed(cast: Cast, term: Term) -> int:
+    """Let an admin get a report by mail."""
+    found = ReportSubscription(account_id=cast.max.id, term_id=term.id, report="seats")
+    found.days, found.at, found.next_at, found.result = "weekdays", time(8), FAR, ""
+    return int(builders.added(found).id)
 
 
 def _notices() -> list[int]:

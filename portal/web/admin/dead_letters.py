@@ -14,8 +14,7 @@ from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n, translated
 from portal.core.queue import QUEUE_LABELS
 from portal.ledger.function_library import translate_errors
-from portal.notifications import outbox
-from portal.notifications.kinds import KINDS
+from portal.notifications import mail_texts, outbox
 from portal.notifications.webhooks import outbox as webhook_outbox
 from portal.notifications.webhooks.models import Webhook
 from portal.operations import dead_letters, figures
@@ -127,10 +126,7 @@ def settle_mails(which: str, remedy: str) -> ResponseReturnValue:
     if found:
         one = len(found) == 1
         who = found[-1].to if one else _n("%(num)s email", "%(num)s emails", len(found))
-        kinds = {
-            str(KINDS[each.kind].label) if each.kind in KINDS else _("Account warning")
-            for each in found
-        }
+        kinds = {mail_texts.labels()[each.kind] for each in found}
         facts = [(_("For"), who), (_("About"), ", ".join(sorted(kinds)))]
 
     def act(reason: str) -> bool:

@@ -19,7 +19,7 @@ from portal.core.i18n import _, _l, in_language
 from portal.core.queue import QUEUE_LABELS, QUEUES, pause_flag
 from portal.ledger.function_library import translate_errors
 from portal.live.rendering import Fragments, OperationsReader, renderers
-from portal.notifications.kinds import KINDS
+from portal.notifications import mail_texts
 from portal.operations import figures, opening
 from portal.operations.alarms import alarms
 from portal.operations.figures import Figures
@@ -109,7 +109,7 @@ def _content(found: Figures, *, operates: bool) -> dict[str, Any]:
         "switches": figures.switches(found),
         "when_off": flags.WHEN_OFF,
         "worker_states": WORKER_STATES,
-        "mail_kinds": KINDS,
+        "mail_kinds": mail_texts.labels(),
         "queue_names": QUEUE_LABELS,
         "pauses": figures.pauses(found),
         "admitted_per_minute": figures.admitted_per_minute,

@@ -17,7 +17,7 @@ from portal.core.queue import QUEUES
 from portal.core.settings import ROOT
 from tests.cast import Cast
 from tests.web.http.all_routes import Values, a_values, routes
-from tests.web.http.route_rules import MAIL_TEXT
+from tests.web.http.route_rules import MAIL_TEXT, SUBSCRIPTION
 from tests.web.visitors import browser_of
 
 Form = Callable[[Values], dict[str, Any]]
@@ -54,6 +54,13 @@ ACTS: dict[str, Form | str] = {
     },
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
     "<any(pause,resume,off,on,advice,back):control>": "tests/web/admin/test_waiting_room.py",
+    **{
+        f"POST {address}": "tests/notifications/test_report_mails.py"
+        for address in (
+            "/admin/report-subscriptions",
+            *(f"{SUBSCRIPTION}/{act}" for act in ("edit", "end", "send")),
+        )
+    },
     f"POST {MAIL_TEXT}": "tests/notifications/test_mail_texts.py",
     f"POST {MAIL_TEXT}/standard": "tests/notifications/test_mail_texts.py",
     "POST /admin/exports": "tests/exchange/test_exports.py",

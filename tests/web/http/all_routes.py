@@ -84,6 +84,7 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "student_id": cast.ada.id,
         "hold_id": story["hold_id"][0],
         "override_id": story["override_id"][0],
+        "subscription_id": story["subscription_id"][0],
         "webhook_id": story["webhook_id"][0],
         "what": "off",
         "filename": "img/mark.svg",

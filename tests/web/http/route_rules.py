@@ -101,6 +101,7 @@ MAIL_TEXT = (
     f"/admin/mail-texts/<any({','.join(sorted(all_kinds()))}):mail_kind>"
     f"/<any({','.join(LANGUAGES)}):mail_language>"
 )
+SUBSCRIPTION = "/admin/report-subscriptions/<int:subscription_id>"
 MAIL = "/admin/operations/mails/<which>/<any(retry,discard):remedy>"
 ROUND = "/terms/<int:term_id>/rounds/<int:round_id>"
 ROUND_STEP = "<any(announce,cancel,publish):round_step>"
@@ -126,6 +127,9 @@ TEACHES = Rule("login no no in no", rights=(Right.SEE_ROSTERS, Right.SCHEDULE))
 ASKS = Rule("login no no in no no")  # of their own classes
 # What waits for the registrar; tests/applications/test_department_deciders.py has the others.
 NOT_THEIRS = Rule("login no no none no no")
+
+# A subscription of the admin's.
+MAXS = Rule("login no no no no in", rights=(Right.SUBSCRIBE,), found="none")
 
 SERVICE = Rule("login no no no no no")  # programs alone: tests/web/api/test_admin_*.py
 
@@ -446,6 +450,14 @@ RULES = {
     f"POST {MAIL_TEXT}": needs(Right.CHANGE_MAIL_TEXTS),
     f"GET {MAIL_TEXT}/standard": needs(Right.CHANGE_MAIL_TEXTS),
     f"POST {MAIL_TEXT}/standard": needs(Right.CHANGE_MAIL_TEXTS),
+    "GET /admin/report-subscriptions": needs(Right.SUBSCRIBE),
+    "POST /admin/report-subscriptions": needs(Right.SUBSCRIBE),
+    # The story's is an admin's; others: tests/notifications/test_report_mails.py
+    f"GET {SUBSCRIPTION}/edit": MAXS,
+    f"POST {SUBSCRIPTION}/edit": MAXS,
+    f"GET {SUBSCRIPTION}/end": MAXS,
+    f"POST {SUBSCRIPTION}/end": needs(Right.SUBSCRIBE),
+    f"POST {SUBSCRIPTION}/send": needs(Right.SUBSCRIBE, found="none"),  # it was just ended
     "GET /admin/service-tokens": needs(Right.SEE_SERVICE_TOKENS),
     "POST /admin/service-tokens": needs(Right.CHANGE_SERVICE_TOKENS),
     "GET /admin/service-tokens/<int:token>/revoke": needs(

@@ -1,0 +1,197 @@
+"""Reports by mail: the page on which people of the office subscribe to them, and end that."""
+
+import re
+from datetime import time
+from typing import ClassVar
+
+from flask import Blueprint, abort, flash, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import ValidationError
+from wtforms.widgets import TimeInput
+
+from portal.backend import backend
+from portal.catalog.term_catalog import live_terms
+from portal.core.db import transaction
+from portal.core.i18n import _, _l
+from portal.core.moments import milliseconds
+from portal.people.roles import Right
+from portal.reports import subscriptions, term_reports
+from portal.reports.subscriptions import (
+    DAY_LABELS,
+    REFUSED,
+    RESULTS,
+    STATES,
+    Schedule,
+    SubscriptionRefused,
+    SubscriptionView,
+)
+from portal.web.confirm import Confirmation, confirm, done
+from portal.web.forms import Form, SelectOneField, TextField
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
+
+bp = Blueprint("report_subscriptions", __name__, url_prefix="/report-subscriptions")
+
+LARGEST = 2**31
+TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
+
+
+class ScheduleForm(Form):
+    """On which days and when a report comes."""
+
+    rows: ClassVar[tuple[tuple[str, ...], ...]] = (("days", "at"),)
+
+    days = SelectOneField(_l("How often"), choices=DAY_LABELS)
+    at = TextField(_l("Time"), longest=5, default="08:00", widget=TimeInput())
+
+    def validate_at(self, field: TextField) -> None:
+        """Raise ValidationError if it is no time of day."""
+        if not TIME.fullmatch(field.data):
+            raise ValidationError(_("Time: enter a time such as 14:30."))
+
+    @property
+    def schedule(self) -> Schedule:
+        """Return the days and the time, once they are valid."""
+        return Schedule(self.days.data, time.fromisoformat(self.at.data))
+
+
+class SubscriptionForm(ScheduleForm):
+    """A report of a term, and when it comes."""
+
+    rows = (("report", "term"), ("days", "at"))
+
+    report = SelectOneField(_l("Report"), missing=_l("Choose a report."))
+    term = SelectOneField(_l("Term"), missing=_l("Choose a term."))
+    days = SelectOneField(_l("How often"), choices=DAY_LABELS)
+    at = TextField(_l("Time"), longest=5, default="08:00", widget=TimeInput())
+
+    def offer(self) -> "SubscriptionForm":
+        """Set the choices: the reports that the visitor may see, of terms that are not over."""
+        open_reports = term_reports.open_to(visitor())
+        self.report.offer({name: str(kind.label) for name, kind in open_reports.items()})
+        current = [each for each in live_terms() if each.state != "archived" and not each.practice]
+        self.term.offer({str(each.id): each.name for each in current})
+        return self
+
+
+@bp.get("")
+@requires(Right.SUBSCRIBE)
+def index() -> ResponseReturnValue:
+    """Render the visitor's subscriptions, and the form for another."""
+    chosen = {name: request.args.get(name, "") for name in ("report", "term")}
+    return _page(SubscriptionForm(formdata=None, **chosen).offer()), 200
+
+
+@bp.post("")
+@requires(Right.SUBSCRIBE)
+def subscribe() -> ResponseReturnValue:
+    """Subscribe to a report."""
+    form = SubscriptionForm().offer()
+    if not form.validate():
+        return _page(form), 422
+    try:
+        term = int(form.term.data)
+        subscriptions.subscribe(visitor().id, form.report.data, term, form.schedule)
+    except SubscriptionRefused as refused:
+        form.refuse(REFUSED[refused.code])
+        return _page(form), 409
+    return done(_("You get this report by mail from now on."), url_for(".index"))
+
+
+@bp.route("/<int:subscription_id>/edit", methods=["GET", "POST"])
+@requires(Right.SUBSCRIBE)
+def edit(subscription_id: int) -> ResponseReturnValue:
+    """Change the days and the time; this starts it again if it has stopped."""
+    found = _mine(subscription_id)
+    form = ScheduleForm(data={"days": found.row.days, "at": f"{found.row.at:%H:%M}"})
+    page = Confirmation(
+        title=_("Change when the report comes"),
+        button=_("Save"),
+        back=(url_for(".index"), _("Reports by mail")),
+        facts=_facts(found),
+        meaning=() if found.row.next_at else [_("It has stopped. This starts it again.")],
+    )
+
+    def act(_reason: str) -> ResponseReturnValue | None:
+        try:
+            subscriptions.change(visitor().id, subscription_id, form.schedule)
+        except SubscriptionRefused as refused:
+            form.refuse(REFUSED[refused.code])
+            return None
+        except LookupError:
+            abort(404)
+        return done(_("Saved."), url_for(".index"))
+
+    return confirm(page, act, form)
+
+
+@bp.route("/<int:subscription_id>/end", methods=["GET", "POST"])
+@requires(Right.SUBSCRIBE)
+def end(subscription_id: int) -> ResponseReturnValue:
+    """End a subscription."""
+    found = _find(subscription_id)
+    if found is None and request.method == "POST":  # the same form was sent again
+        return go(url_for(".index"))
+    page = Confirmation(
+        title=_("Stop sending the report"),
+        button=_("Stop sending it"),
+        back=(url_for(".index"), _("Reports by mail")),
+        facts=_facts(found or abort(404)),
+        meaning=[_("You get no more mails with it. You can ask for it again at any time.")],
+        danger=True,
+    )
+
+    def act(_reason: str) -> ResponseReturnValue:
+        subscriptions.end(visitor().id, subscription_id)
+        return done(_("You no longer get this report."), url_for(".index"))
+
+    return confirm(page, act, Form())
+
+
+@bp.post("/<int:subscription_id>/send")
+@requires(Right.SUBSCRIBE)
+def send(subscription_id: int) -> ResponseReturnValue:
+    """Mail the report now, as a test."""
+    _mine(subscription_id)
+    try:
+        subscriptions.send_now(visitor().id, subscription_id)
+    except SubscriptionRefused as refused:
+        form = SubscriptionForm(formdata=None).offer()
+        form.refuse(REFUSED[refused.code])
+        return _page(form), 409
+    except LookupError:
+        abort(404)
+    flash(_("The report is on its way to you."))
+    return go(url_for(".index"))
+
+
+def _mine(subscription_id: int) -> SubscriptionView:
+    """Return a subscription of the visitor, or 404."""
+    return _find(subscription_id) or abort(404)
+
+
+def _find(subscription_id: int) -> SubscriptionView | None:
+    with transaction() as session:
+        known = subscription_id < LARGEST
+        return subscriptions.find(session, visitor().id, subscription_id) if known else None
+
+
+def _facts(found: SubscriptionView) -> list[tuple[str, str]]:
+    return [
+        (_("Report"), f"{found.label}, {found.term}"),
+        (_("How often"), found.schedule.label),
+    ]
+
+
+def _page(form: SubscriptionForm) -> str:
+    with transaction() as session:
+        found = subscriptions.subscriptions_of(session, visitor().id)
+    return render_template(
+        "admin/report_subscriptions.html",
+        found=found,
+        form=form,
+        moments=milliseconds,
+        states=STATES,
+        results=RESULTS,
+        zone=backend().settings.zone.key.replace("_", " "),
+    )

@@ -32,7 +32,7 @@ from portal.applications.scanner import ScannerFailed
 from portal.applications.store import store
 from portal.backend import backend
 from portal.core.audit_trail import AuditEntry, add_audit_entry
-from portal.core.db import transaction
+from portal.core.db import read_only, transaction
 from portal.core.i18n import _l
 from portal.core.moments import milliseconds
 from portal.core.queue import NO_TERM, enqueue
@@ -312,9 +312,9 @@ def check_due() -> None:
 
 def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
     """Return the job that checks documents, if some are due."""
-    with transaction() as session:
-        first = select(func.min(ApplicationDocument.due_at)).where(*due(ApplicationDocument))
-        since = session.scalar(first)
+    first = select(func.min(ApplicationDocument.due_at)).where(*due(ApplicationDocument))
+    with read_only() as connection:
+        since = connection.scalar(first)
     return [DueJob(NO_TERM, "check", milliseconds(since))] if since else []
 
 

@@ -45,7 +45,7 @@ from portal.applications.payments.provider import (
 )
 from portal.backend import backend
 from portal.core.breakers import REST, Breaker, BreakerOpen, breaker_states
-from portal.core.db import transaction
+from portal.core.db import read_only, transaction
 from portal.core.i18n import _k, _l
 from portal.core.moments import milliseconds
 from portal.core.queue import NO_TERM, enqueue
@@ -199,8 +199,8 @@ def charge_due() -> None:
 
 def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
     """Return the job that calls the provider, if a charge is due."""
-    with transaction() as session:
-        since = session.scalar(select(func.min(Charge.due_at)).where(*due(Charge)))
+    with read_only() as connection:
+        since = connection.scalar(select(func.min(Charge.due_at)).where(*due(Charge)))
     return [DueJob(NO_TERM, "charge", milliseconds(since))] if since else []
 
 

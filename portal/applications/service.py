@@ -34,7 +34,7 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import catalog_of
 from portal.core.correlation import correlation, following
-from portal.core.db import transaction
+from portal.core.db import read_only, transaction
 from portal.core.i18n import _l
 from portal.core.moments import milliseconds
 from portal.core.queue import NO_TERM, attempt_each
@@ -397,8 +397,8 @@ def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
     oldest = select(func.min(ApplicationEntry.at)).where(
         ApplicationEntry.application_id == Application.id, ApplicationEntry.action == "approve"
     )
-    with transaction() as session:
-        since = session.scalar(
+    with read_only() as connection:
+        since = connection.scalar(
             select(func.min(oldest.scalar_subquery())).where(Application.state == ACTING)
         )
     return [DueJob(NO_TERM, "act", milliseconds(since))] if since else []

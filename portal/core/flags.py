@@ -12,7 +12,7 @@ from datetime import datetime
 from threading import Lock, Thread
 from time import sleep
 
-from sqlalchemy import Boolean, DateTime, ForeignKey, Integer, String, Text, select
+from sqlalchemy import Boolean, DateTime, ForeignKey, Integer, String, Text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Mapped, Session, mapped_column
@@ -68,6 +68,7 @@ WHEN_OFF = {
 }
 NAMES = tuple(LABELS)
 EVERY = 1.0  # seconds between reads
+OFF = "SELECT name FROM flags WHERE NOT is_on"  # as text: every process asks every second
 
 log = logging.getLogger(__name__)
 
@@ -136,7 +137,7 @@ def read() -> None:
     global _off  # noqa: PLW0603
     with _reading, suppress(SQLAlchemyError):
         with read_only() as connection:
-            _off = frozenset(connection.scalars(select(Flag.name).where(Flag.is_on.is_(False))))
+            _off = frozenset(name for (name,) in connection.exec_driver_sql(OFF))
         postgresql.end()
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog, catalog_of, live_terms
 from portal.core.audit_trail import AuditEntry
-from portal.core.db import transaction
+from portal.core.db import read_only
 from portal.core.queue import enqueue
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Candidate, Promotion, Reason, WindowView
@@ -152,8 +152,8 @@ def retriable(now: datetime) -> list[SkippedWaiter]:
         .where(seats.passed > 0, waitlist.state == "passed")
         .where(or_(_hold_ended(passed, now), _permitted(passed), _rules_changed(passed)))
     )
-    with transaction() as session:
-        return [SkippedWaiter(*row) for row in session.execute(found)]
+    with read_only() as connection:
+        return [SkippedWaiter(*row) for row in connection.execute(found)]
 
 
 def _hold_ended(passed: Moment, now: datetime) -> ColumnElement[bool]:

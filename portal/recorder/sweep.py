@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.core.checkpoints import Checkpoint
-from portal.core.db import transaction
+from portal.core.db import read_only
 from portal.core.moments import milliseconds, moment
 from portal.core.queue import NO_TERM, enqueue
 from portal.ledger.function_library import prefix, translate_errors
@@ -72,8 +72,8 @@ class Sweeper:
         terms = [term.id for term in self.terms]
         jobs = [job for found in signals.jobs_requested.send(terms) for job in found]
         self.due = {(job.term, job.job): job.reason for job in jobs}
-        with transaction() as session:
-            self.to_compare = continuous_audit.due(session)
+        with read_only() as connection:
+            self.to_compare = continuous_audit.due(connection)
 
     def turn_windows(self) -> None:
         """Let the ledger open and close windows, if it has lost nothing."""
@@ -152,8 +152,8 @@ def live_terms() -> list[LiveTerm]:
         .where(Term.deleted_at.is_(None))
         .order_by(Term.id)
     )
-    with transaction() as session:
-        return [LiveTerm(*row) for row in session.execute(found)]
+    with read_only() as connection:
+        return [LiveTerm(*row) for row in connection.execute(found)]
 
 
 def ledger_states(terms: list[LiveTerm]) -> list[LedgerState]:

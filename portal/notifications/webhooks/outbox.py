@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Integer, delete, func, insert, or_, select, text
+from sqlalchemy import ColumnElement, Connection, Integer, delete, func, insert, or_, select, text
 from sqlalchemy.event import listen
 from sqlalchemy.orm import Session
 
 from portal.catalog import requisites
 from portal.catalog.models import Course, Section, Term
-from portal.core.db import transaction
+from portal.core.db import read_only
 from portal.core.moments import milliseconds
 from portal.core.queue import NO_TERM, enqueue
 from portal.notifications.outbox import DELETED_AT_ONCE, due, take_due
@@ -47,8 +47,8 @@ def queue_events(session: Session, term: int, events: Sequence[Event]) -> None:
 
 def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
     """Return the job that sends due messages, if there are any."""
-    with transaction() as session:
-        since = first_due(session)
+    with read_only() as connection:
+        since = first_due(connection)
     return [DueJob(NO_TERM, "deliver", milliseconds(since))] if since else []
 
 
@@ -57,7 +57,7 @@ def queue_test(session: Session, webhook: int) -> None:
     session.execute(insert(Delivery).values(webhook_id=webhook))
 
 
-def first_due(session: Session) -> datetime | None:
+def first_due(session: Session | Connection) -> datetime | None:
     """Return since when the first delivery has been due; None if none is due."""
     mine = select(Delivery.due_at).where(Delivery.webhook_id == Webhook.id, *due(Delivery))
     first = mine.order_by(Delivery.due_at).limit(1).scalar_subquery()  # one of many, by the index

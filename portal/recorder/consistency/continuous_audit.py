@@ -10,7 +10,7 @@ from datetime import timedelta
 from time import monotonic
 from typing import Any
 
-from sqlalchemy import func, or_, select, text, update
+from sqlalchemy import Connection, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -43,7 +43,7 @@ MISSING_EVENTS = text(f"""
 log = logging.getLogger("fairseat.alarm")
 
 
-def due(session: Session) -> list[int]:
+def due(connection: Connection) -> list[int]:
     """Return the terms whose next part is due."""
     every = timedelta(seconds=backend().settings.reconcile)
     found = (
@@ -53,7 +53,7 @@ def due(session: Session) -> list[int]:
         .where(Checkpoint.seq > 0, Term.deleted_at.is_(None))
         .where(or_(ContinuousAudit.at.is_(None), ContinuousAudit.at < func.now() - every))
     )
-    return list(session.scalars(found))
+    return list(connection.scalars(found))
 
 
 def audit_next_part(term: int, seconds: float = SECONDS) -> list[Difference]:

@@ -6,7 +6,8 @@ bit that it excludes, so one AND finds every clash.
 """
 
 import gc
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import combinations
@@ -95,18 +96,21 @@ class Compact:
         return len(priority)
 
 
-def compact(problem: Problem) -> Compact:
-    """Return a problem in integers."""
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Pause the garbage collector: it looks for cycles among a million tuples, and finds none."""
     collects = gc.isenabled()
-    gc.disable()  # it would look for cycles among a million tuples, and find none
+    gc.disable()
     try:
-        return _compact(problem)
+        yield
     finally:
         if collects:
             gc.enable()
 
 
-def _compact(problem: Problem) -> Compact:
+@without_collector()
+def compact(problem: Problem) -> Compact:
+    """Return a problem in integers."""
     sections = problem.settings.sections
     number = {section.id: at for at, section in enumerate(sections)}
     bundles: dict[Key, int] = {}

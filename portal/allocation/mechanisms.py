@@ -8,11 +8,11 @@ each.
 import hashlib
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
-from portal.allocation.compact import REFUSED, Compact, compact
+from portal.allocation.compact import REFUSED, Compact, compact, without_collector
 from portal.allocation.problem import Problem
 from portal.allocation.result import Held, Result
 from portal.allocation.seats import Seats
@@ -27,6 +27,7 @@ def allocate(problem: Problem, seed: str) -> Result:
     return run(compact(problem), seed, problem.settings.mechanism)
 
 
+@without_collector()
 def run(table: Compact, seed: str, mechanism: str) -> Result:
     """Return the result of a mechanism on a problem in integers.
 
@@ -154,41 +155,43 @@ class _Picker:
         return 0
 
 
-Application = tuple[int, int, int, int]  # priority level, position in the draw, student, place
-
-
 class _Deferred:
     """The state of deferred acceptance: who has crossed out what, and who applies where.
 
     A venue is a section, or a pool of sections. A step decides only on venues where something has
-    changed, and on those that bundles link to them; the others would decide as before.
+    changed, and on those that bundles link to them; the others would decide as before. An
+    application is a number made of priority level, position in the draw and place in the ballot:
+    the smaller, the better.
     """
 
     def __init__(self, table: Compact, order: Sequence[int], dead: Dead) -> None:
-        self.table, self.seats = table, Seats(table)
-        self.position = {student: at for at, student in enumerate(order)}
+        self.table, self.seats, self.order = table, Seats(table), order
+        self.position = [0] * len(order)
+        for at, student in enumerate(order):
+            self.position[student] = at
+        self.places = max(map(len, table.options), default=0)
         self.left = [  # the options of each student that are not crossed out
             [place for place, option in enumerate(options) if option.joint not in dead]
             for options in table.options
         ]
         self.applied: list[list[int]] = [[] for _ in table.options]
-        self.venues = [
+        venues = [
             pool - len(self.seats.in_pool) if pool >= 0 else section
             for section, pool in enumerate(self.seats.pool)
         ]
+        self.venues = [{venues[section] for section in bundle} for bundle in table.bundles]
         self.plain = {  # venues where the best applicants are those that come first
             section
             for section, reserved in enumerate(self.seats.reserved)
-            if self.venues[section] == section and not reserved
+            if venues[section] == section and not reserved
         }
-        self.applicants: dict[int, set[Application]] = {venue: set() for venue in self.venues}
-        self.linking: dict[int, set[Application]] = {venue: set() for venue in self.venues}
+        self.applicants: dict[int, set[int]] = {venue: set() for venue in venues}
+        self.linking: dict[int, set[int]] = {venue: set() for venue in venues}
 
     def outcome(self) -> Outcome:
         changed = dict.fromkeys(range(len(self.table.options)), 0)  # the first place crossed out
         while changed:
-            venues = {venue for each in changed.items() for venue in self._apply_again(*each)}
-            turned_away = self._turned_away(venues)
+            turned_away = self._turned_away(self._apply_again(changed))
             changed = {}
             for student, place in turned_away:
                 self.left[student].remove(place)
@@ -196,39 +199,54 @@ class _Deferred:
         self._give_seats(self.applicants)
         return [dict.fromkeys(places, 0) for places in self.applied], self.seats
 
-    def _apply_again(self, student: int, first: int) -> Iterator[int]:
-        """Send a student's applications; yield the venues where something changed.
+    def _apply_again(self, changed: Mapping[int, int]) -> set[int]:
+        """Send the applications of students; return the venues where something changed.
 
-        Those before the `first` place that was crossed out stay.
+        Those before the first place that was crossed out stay.
         """
-        before, left = self.applied[student], self.left[student]
-        same = [place for place in before if place < first]
-        after = self.table.chosen(student, same + left[bisect_left(left, first) :])
-        self.applied[student] = after
-        for place in set(before) ^ set(after):
-            sections = self._sections(student, place)
-            level = max([self.table.level(student, section) for section in sections])
-            application = level, self.position[student], student, place
-            venues = {self.venues[section] for section in sections}
-            for venue in venues:
-                _toggle(self.applicants[venue], application)
-                if len(venues) > 1:
-                    _toggle(self.linking[venue], application)
-            yield from venues
+        found: set[int] = set()
+        for student, first in changed.items():
+            before, left = self.applied[student], self.left[student]
+            same = [place for place in before if place < first]
+            after = self.table.chosen(student, same + left[bisect_left(left, first) :])
+            self.applied[student] = after
+            for place in before[len(same) :]:
+                if place not in after:
+                    found |= self._change(student, place, set.remove)
+            for place in after[len(same) :]:
+                if place not in before:
+                    found |= self._change(student, place, set.add)
+        return found
 
-    def _turned_away(self, venues: set[int]) -> list[tuple[int, int]]:
+    def _change(
+        self, student: int, place: int, change: Callable[[set[int], int], None]
+    ) -> set[int]:
+        """Add or remove an application; return its venues."""
+        bundle = self.table.options[student][place].bundle
+        level = max([self.table.level(student, each) for each in self.table.bundles[bundle]])
+        at = level * len(self.order) + self.position[student]
+        application, venues = at * self.places + place, self.venues[bundle]
+        for venue in venues:
+            change(self.applicants[venue], application)
+            if len(venues) > 1:
+                change(self.linking[venue], application)
+        return venues
+
+    def _turned_away(self, venues: set[int]) -> Move:
         """Return the applications that find no seat, of some venues and those linked to them."""
         todo = list(venues)
         while todo:
-            for _, _, student, place in self.linking[todo.pop()]:
-                linked = {self.venues[section] for section in self._sections(student, place)}
+            for application in self.linking[todo.pop()]:
+                student, place = self._who(application)
+                linked = self.venues[self.table.options[student][place].bundle]
                 todo += linked - venues
                 venues |= linked
         alone = {venue for venue in venues & self.plain if not self.linking[venue]}
         away = [
-            (student, place)
+            self._who(application)
             for venue in alone
-            for _, _, student, place in sorted(self.applicants[venue])[self.seats.open[venue] :]
+            if len(self.applicants[venue]) > self.seats.open[venue]
+            for application in sorted(self.applicants[venue])[self.seats.open[venue] :]
         ]
         seated, more = self._give_seats(venues - alone)
         for student, place in seated:
@@ -239,10 +257,16 @@ class _Deferred:
         """Give seats to applicants by priority; return those with a seat, and those without."""
         seated: Move = []
         away: Move = []
-        for _, _, student, place in sorted({each for at in venues for each in self.applicants[at]}):
+        for application in sorted({each for at in venues for each in self.applicants[at]}):
+            student, place = self._who(application)
             found = self.seats.take(student, self._sections(student, place))
             (seated if found else away).append((student, place))
         return seated, away
+
+    def _who(self, application: int) -> tuple[int, int]:
+        """Return the student and the place of an application."""
+        at, place = divmod(application, self.places)
+        return self.order[at % len(self.order)], place
 
     def _sections(self, student: int, place: int) -> tuple[int, ...]:
         return self.table.bundles[self.table.options[student][place].bundle]
@@ -282,20 +306,32 @@ class _FinalPass:
             for move in moves:
                 self.make(move, keep=True)
             movers = {student for move in moves for student, _ in move}
-            students = sorted(movers.union(*(self._wanting[each] for each in self._venues())))
+            students = sorted(movers | self._wanting())
+
+    def _wanting(self) -> set[int]:
+        """Return the students with an option where a seat was freed."""
+        freed = {self._venue(section) for section in self.freed}
+        bundles = {each for venue in freed for each in self._bundles[venue]}
+        return {student for bundle in bundles for student in self._students[bundle]}
 
     @cached_property
-    def _wanting(self) -> dict[tuple[bool, int], set[int]]:
-        """Return the students with an option in each section without a pool, and in each pool."""
-        found: dict[tuple[bool, int], set[int]] = defaultdict(set)
-        for student, options in enumerate(self.table.options):
-            for option in options:
-                for section in self.table.bundles[option.bundle] if option.bundle >= 0 else ():
-                    found[self._venue(section)].add(student)
+    def _bundles(self) -> dict[tuple[bool, int], list[int]]:
+        """Return the bundles of each section without a pool, and of each pool."""
+        found: dict[tuple[bool, int], list[int]] = defaultdict(list)
+        for bundle, sections in enumerate(self.table.bundles):
+            for section in sections:
+                found[self._venue(section)].append(bundle)
         return found
 
-    def _venues(self) -> set[tuple[bool, int]]:
-        return {self._venue(section) for section in self.freed}
+    @cached_property
+    def _students(self) -> list[list[int]]:
+        """Return the students with an option on each bundle."""
+        found: list[list[int]] = [[] for _ in self.table.bundles]
+        for student, options in enumerate(self.table.options):
+            for _, _, bundle, _ in options:
+                if bundle != REFUSED:
+                    found[bundle].append(student)
+        return found
 
     def _venue(self, section: int) -> tuple[bool, int]:
         pool = self.seats.pool[section]
@@ -399,13 +435,6 @@ class _FinalPass:
     def _sections(self, student: int, places: Iterable[int]) -> Iterator[int]:
         options = self.table.options[student]
         return (each for place in places for each in self.table.bundles[options[place].bundle])
-
-
-def _toggle(applications: set[Application], application: Application) -> None:
-    if application in applications:
-        applications.remove(application)
-    else:
-        applications.add(application)
 
 
 def _parted(table: Compact, held: Sequence[Held]) -> set[str]:

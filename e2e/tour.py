@@ -173,6 +173,7 @@ STOPS = (
     Stop("max", "/admin/terms/{open}/windows/{window}/room"),
     Stop("max", "/admin/terms/{busy}/windows/{paused}/room"),
     Stop("max", "/admin/terms/{busy}/windows/{unlimited}/room"),
+    Stop("max", "/admin/terms/{before}/windows/{coming}/room/draw"),
     Stop("max", "/admin/terms/{open}/windows/{window}/room/pause"),
     Stop("max", "/admin/terms/{open}/windows/{window}/room/admit"),
     Stop(

@@ -16,6 +16,7 @@ from portal.recorder import models as recorder
 from portal.registration import plan_store as plans
 from portal.reports import models as reports
 from portal.rounds import models as rounds
+from portal.waiting_room import draw_codes
 from portal.windows import models as windows
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "applications",
     "catalog",
     "checkpoints",
+    "draw_codes",
     "exports",
     "flags",
     "imports",

@@ -12,7 +12,7 @@
 import hashlib
 import hmac
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from portal.allocation.mechanisms import allocate
@@ -70,7 +70,7 @@ def path(rows: Sequence[Sequence[str]], at: int) -> Proof:
 
 
 def leaf(value: Any) -> str:
-    """Return the hash of settings or of a ballot."""
+    """Return the hash of settings, a ballot or another value of the tree."""
     return sha256(f"leaf:{canonical(value)}")
 
 
@@ -104,8 +104,13 @@ def problem_of(file: dict[str, Any]) -> Problem:
 
 
 def tree(problem: Problem) -> list[list[str]]:
-    """Return the rows of the hash tree, the leaves first; a hash without a partner moves up."""
-    row = [leaf(to_json(problem.settings)), *(leaf(to_json(each)) for each in problem.ballots)]
+    """Return the rows of the hash tree over the settings and the ballots, the leaves first."""
+    return tree_of([to_json(problem.settings), *map(to_json, problem.ballots)])
+
+
+def tree_of(values: Iterable[Any]) -> list[list[str]]:
+    """Return the rows of the hash tree over values; a hash without a partner moves up."""
+    row = [leaf(value) for value in values]
     rows = [row]
     while len(row) > 1:
         pairs = [row[at : at + 2] for at in range(0, len(row), 2)]

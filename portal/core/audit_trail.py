@@ -150,9 +150,12 @@ AUDIT_ACTIONS = {
     "webhook.test": _l("Test sent to a webhook"),
     "window.cancel": _l("Window canceled"),
     "window.close": _l("Window closed"),
+    "window.codes": _l("Codes of a draw fixed"),
     "window.closed": _l("Window result saved"),
     "window.extend": _l("Window extended"),
     "window.move": _l("Window moved"),
+    "window.public_source": _l("Public value of a draw named"),
+    "window.public_value": _l("Public value of a draw entered"),
     "window.schedule": _l("Window scheduled"),
 }
 

@@ -169,13 +169,17 @@ WAITLIST_ORDER = (WaitlistEntry.band, WaitlistEntry.ticket)
 
 
 class QueueRoom(Base):
-    """The waiting room of a window: its seed, and how far its queue has moved."""
+    """The waiting room of a window: its seed, and how far its queue has moved.
+
+    `public` is the public value that the draw uses, null while the seed alone orders it.
+    """
 
     __tablename__ = "queue_rooms"
 
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
     window_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
     seed: Mapped[str] = mapped_column(String(64))
+    public: Mapped[str | None] = mapped_column(String(300))
     called: Mapped[int] = mapped_column(Integer)  # entries that the queue has passed
     complete: Mapped[bool] = mapped_column(Boolean)  # whether every entry is recorded
     seq: Mapped[int] = mapped_column(BigInteger)

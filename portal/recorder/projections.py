@@ -152,6 +152,7 @@ def _queue_begun(state: TermState, event: Event) -> None:
     state.queue_rooms[payload["window"]] = {
         "window_id": payload["window"],
         "seed": payload["seed"] or "",
+        "public": payload.get("public"),
         "called": payload["called"],
         "complete": payload["complete"],
         "seq": event.seq,
@@ -186,6 +187,11 @@ def _queue_admitted(state: TermState, event: Event) -> None:
     if room := state.queue_rooms.get(payload["window"]):
         room |= {"called": payload["called"], "seq": event.seq}
     _move_entries(state, event, payload.get("entries", ()), "admitted", admitted_at=event.at)
+
+
+def _queue_drawn(state: TermState, event: Event) -> None:
+    if room := state.queue_rooms.get(event.payload["window"]):
+        room |= {"public": event.payload["public"], "seq": event.seq}
 
 
 def _queue_reset(state: TermState, event: Event) -> None:
@@ -306,6 +312,7 @@ CHANGES: dict[tuple[str, int], Callable[[TermState, Event], None]] = {
     ("queue_left", 1): _queue_left,
     ("queue_returned", 1): _queue_returned,
     ("queue_admitted", 1): _queue_admitted,
+    ("queue_drawn", 1): _queue_drawn,
     ("queue_reset", 1): _queue_reset,
 }
 

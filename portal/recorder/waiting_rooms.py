@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from portal.core.moments import milliseconds
 from portal.recorder.projections import Row, TermState
-from portal.waiting_room import draw
+from portal.waiting_room import draw_codes
 
 
 def entries_in_order(state: TermState, window: int) -> list[tuple[float, Row]]:
@@ -12,11 +12,17 @@ def entries_in_order(state: TermState, window: int) -> list[tuple[float, Row]]:
 
     The score is the rank in the draw for those who came early, and the number of the others.
     """
-    seed = state.queue_rooms[window]["seed"]
+    room = state.queue_rooms[window]
     rows = (row for (of, _), row in state.queue_entries.items() if of == window)
     found = [row for row in rows if row["state"] != "removed"]
-    scored = [(row["number"] or draw.rank(seed, row["entry"]), row) for row in found]
+    scored = [(score_of(room, row), row) for row in found]
     return sorted(scored, key=lambda each: (each[0], each[1]["entry"]))
+
+
+def score_of(room: Row, row: Row) -> float:
+    """Return the score of an entry in its room."""
+    early: float = row["number"] or draw_codes.score(room, row["student_id"], row["entry"])
+    return early
 
 
 def arrivals(state: TermState, window: int) -> tuple[list[int], Mapping[int, int]] | None:

@@ -39,6 +39,7 @@ from portal.rounds.giving import apply, hold, tell
 from portal.rounds.models import BallotRow, RoundFile, RoundTrial
 from portal.rounds.problem import Frozen, build
 from portal.rounds.store import frozen_problem
+from portal.waiting_room import draw_codes
 from portal.windows import rounds
 from portal.windows.models import Round
 from portal.windows.rounds import RoundRefused
@@ -52,18 +53,21 @@ BATCH = 1000  # ballots that are written at once
 
 
 def due_jobs(terms: Sequence[int]) -> list[DueJob]:
-    """Return a job for each term with a step of a round that is due."""
+    """Return a job for each term with a step of a round that is due, or codes of a draw."""
     with transaction() as session:
         found = session.execute(
             select(Round.term_id, func.sum(Round.id * 8 + Round.version))
             .where(Round.term_id.in_(terms), _due())
             .group_by(Round.term_id)
         )
-        return [DueJob(term, "rounds", int(why)) for term, why in found]
+        due = {term: int(why) for term, why in found}
+    for window, term in draw_codes.due(terms):
+        due[term] = due.get(term, 0) + window
+    return [DueJob(term, "rounds", why) for term, why in due.items()]
 
 
 def work(term: int) -> None:
-    """Do every step that is due in a term; one that fails leaves those of other rounds.
+    """Do every step that is due in a term, and fix the codes of draws; each may fail alone.
 
     Raises RuntimeError if some failed, and the errors of ENDS_JOB.
     """
@@ -83,6 +87,8 @@ def work(term: int) -> None:
     due = {number: steps[state] for number, state in found if state in steps}
     failed = attempt_each(due, lambda each: due[each](each), "A step of round %s failed.")
     failed += attempt_each(trials, make_trial, "Comparison %s of rounds failed.")
+    draws = [window for window, _ in draw_codes.due([term])]
+    failed += attempt_each(draws, draw_codes.fix, "The codes of window %s are not fixed.")
     if failed:
         raise RuntimeError(f"Steps of rounds failed: {failed}")
 
@@ -120,7 +126,7 @@ def enter_value(number: int, version: int, value: str, by: int, reason: str) -> 
         found = rounds.locked(session, number, version)
         if found.state != "closed" or found.root is None or found.public_value is not None:
             raise RoundRefused("state")
-        if not rounds.may_be_known(session, found):
+        if not rounds.may_be_known(session, found.public_at):
             raise RoundRefused("early")
         before, value = rounds.facts(found), rounds.normal_value(value)
         found.public_value = value
@@ -312,7 +318,7 @@ def _is_first(found: Round) -> bool:
 
 def _is_late(session: Session, found: Round) -> bool:
     """Return whether it is too late to freeze the ballots, and log it."""
-    late = rounds.may_be_known(session, found)
+    late = rounds.may_be_known(session, found.public_at)
     if late:
         log.warning("Round %s is not frozen: its public value may be known.", found.id)
     return late

@@ -1,10 +1,11 @@
 """The draw: the order of the students who came before a window opened. Anyone can recompute it.
 
 The rank of a request is the first 13 digits of the SHA-256 of seed, colon, request. A smaller rank
-comes first. The seed's own SHA-256, the commitment, is public before the window opens.
+comes first. The seed's own SHA-256, the commitment, is public before the window opens. If a public
+value was used, the seed is the SHA-256 of this one, colon, the value; and students are ranked by
+pseudonyms that were fixed beforehand (`draw_codes`). Those without one come after the others.
 """
 
-import hashlib
 import re
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,16 +14,18 @@ from typing import Any
 
 from sqlalchemy import func, select
 
+from portal.allocation.proof import canonical, seed_of, sha256
 from portal.backend import backend
 from portal.core.audit_trail import AuditEntry
 from portal.core.cache import Cache
 from portal.core.db import transaction
 from portal.ledger.function_library import translate_errors
+from portal.waiting_room import draw_codes
+from portal.waiting_room.draw_codes import FixedCodes
 from portal.windows import draw_seeds
-from portal.windows.draw_seeds import room_key
+from portal.windows.draw_seeds import BITS, room_key
 
 DIGEST, REQUEST = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{32}")
-BITS = 52  # bits of a digest that count: a score of a sorted set holds no more
 DIGITS = BITS // 4
 HEAD = "# fingerprint "
 FRESH_SECONDS = 60
@@ -31,11 +34,18 @@ KEPT = 32  # draws in a process, each of some MB at most
 
 @dataclass(frozen=True)
 class Draw:
-    """The public part of a draw; before the opening only the commitment."""
+    """The public part of a draw; before the opening only the commitment.
+
+    With a public value, `line` has pseudonyms in place of requests, and `others` is how many
+    students without a code come after them.
+    """
 
     commitment: str
     seed: str = ""
-    requests: tuple[str, ...] = ()
+    line: tuple[str, ...] = ()
+    fixed: FixedCodes | None = None
+    public_value: str = ""
+    others: int = 0
 
     @cached_property
     def has_true_seed(self) -> bool:
@@ -43,32 +53,52 @@ class Draw:
         return sha256(self.seed) == self.commitment
 
     @cached_property
+    def keys(self) -> list[str]:
+        """Return the keys of the line, which sort it."""
+        seed = seed_of(self.seed, self.public_value) if self.public_value else self.seed
+        return [sha256(f"{seed}:{each}")[:DIGITS] for each in self.line]
+
+    @cached_property
     def is_in_order(self) -> bool:
-        """Return whether the requests are in the order that follows from the seed."""
-        ranks = [sha256(f"{self.seed}:{request}")[:DIGITS] for request in self.requests]
-        return ranks == sorted(ranks)
+        """Return whether the line is in the order that follows from the seed."""
+        return self.keys == sorted(self.keys)
+
+    @cached_property
+    def is_fixed(self) -> bool:
+        """Return whether the line has only pseudonyms that were fixed, each once, if any were."""
+        if not self.public_value:
+            return True
+        known, names = self.fixed, set(self.line)
+        return known is not None and (
+            known.is_under_root
+            and known.settings["commitment"] == self.commitment
+            and len(names) == len(self.line)
+            and names <= set(known.pseudonyms)
+        )
 
     @property
     def is_fair(self) -> bool:
-        """Return whether seed and order are both right."""
-        return self.has_true_seed and self.is_in_order
+        """Return whether seed, codes and order are all right."""
+        return self.has_true_seed and self.is_fixed and self.is_in_order
 
     @cached_property
     def text(self) -> str:
         """Return the draw as a text: commitment, seed, then one request a line."""
-        lines = (f"{HEAD}{self.commitment}", self.seed, *self.requests)
+        lines = (f"{HEAD}{self.commitment}", self.seed, *self.line)
         return "".join(f"{line}\n" for line in lines if line)
 
-
-def sha256(text: str) -> str:
-    """Return the digest in hex, as `sha256sum` prints it."""
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def rank(secret: str, request: str) -> float:
-    """Return the rank of an early request under a seed, in [0, 1)."""
-    digest = hashlib.sha256(f"{secret}:{request}".encode()).digest()
-    return (int.from_bytes(digest[:8]) >> (64 - BITS)) / (1 << BITS)
+    @cached_property
+    def file(self) -> bytes:
+        """Return the JSON that `verify_root.py` checks; empty without a public value."""
+        if self.fixed is None:
+            return b""
+        more = {
+            "secret": self.seed,
+            "public_value": self.public_value,
+            "line": list(zip(self.line, self.keys, strict=True)),
+            "others": self.others,
+        }
+        return canonical(self.fixed.file | more).encode()
 
 
 def drawn_requests(term: int, window: int) -> list[str]:
@@ -141,12 +171,18 @@ def parse(text: str) -> Draw:
 
 
 def _read(of: tuple[int, int]) -> Draw:
-    return Draw(draw_seeds.commitment(*of), draw_seeds.seed(*of), tuple(drawn_requests(*of)))
+    commitment, seed = draw_seeds.commitment(*of), draw_seeds.seed(*of)
+    value = draw_codes.public_value(*of)
+    if not value:
+        return Draw(commitment, seed, tuple(drawn_requests(*of)))
+    fixed, students = draw_codes.fixed(of[1]), list(_read_positions(of))
+    line = tuple(fixed.by_student[each] for each in students if each in fixed.by_student)
+    return Draw(commitment, seed, line, fixed, value, len(students) - len(line))
 
 
 def _read_positions(of: tuple[int, int]) -> dict[int, int]:
-    """Return the positions of a draw by student."""
-    requests = _draws.get(of).requests
+    """Return the positions of a draw by student, the first one first."""
+    requests = drawn_requests(*of)
     if not requests:
         return {}
     with translate_errors():

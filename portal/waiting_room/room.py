@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -13,8 +13,7 @@ from redis import Redis
 from portal.backend import backend
 from portal.core import flags
 from portal.ledger.errors import LedgerSilent, LedgerUnavailable
-from portal.ledger.function_library import FunctionLibrary, join_files
-from portal.waiting_room import draw
+from portal.ledger.function_library import FunctionLibrary, join_files, translate_errors
 from portal.waiting_room.access_tokens import LIFETIME
 from portal.waiting_room.batching import Batcher
 from portal.windows import draw_seeds
@@ -203,6 +202,23 @@ def _unless_ended(reply: dict[str, Any]) -> dict[str, Any]:
     return reply
 
 
+def use_public_value(term: int, window: int, value: str, scores: Mapping[int, float]) -> str | None:
+    """Order the early students by these scores, and those who will come; once for good.
+
+    Students without a score come after the others. Returns why it is not possible: late (the window
+    opens), other (another value is in use), codes (the scores were lost: try again); or None.
+    """
+    key, pairs = f"{draw_seeds.room_key(term, window)}:drawn", list(scores.items())
+    with translate_errors(), backend().redis.pipeline(transaction=False) as pipe:
+        for begin in range(0, len(pairs), BATCH):
+            some = pairs[begin : begin + BATCH]
+            pipe.hset(key, mapping={str(student): repr(score) for student, score in some})
+        pipe.execute()
+    reply = _call("use_public_value", term, window, value=value, codes=len(pairs))
+    error: str | None = dict(reply or {}).get("error")
+    return error
+
+
 def record_estimate(term: int, window: int, request: str, least: int, most: int) -> None:
     """Record the first range (ms) that a student was shown, to compare it with the actual wait."""
     _call("record_estimate", term, window, request=request, least=least, most=most)
@@ -217,7 +233,7 @@ def room_state(reply: dict[str, Any]) -> RoomState:
 
 def _enter(term: int, window: int, student: int) -> QueueEntry:
     request, seed = secrets.token_hex(16), draw_seeds.seed(term, window)
-    sent = {"request": request, "seed": seed, "fraction": repr(draw.rank(seed, request))}
+    sent = {"request": request, "seed": seed, "fraction": repr(draw_seeds.rank(seed, request))}
     reply = _call("enter", term, window, student=student, **sent)
     if "error" in reply:
         raise SeedLost if reply["error"] == "seed" else WindowEnded(reply["error"])

@@ -10,6 +10,8 @@ from portal.backend import backend
 from portal.ledger import replicas
 from portal.ledger.function_library import prefix, translate_errors
 
+BITS = 52  # bits of a digest that count: a score of a sorted set holds no more
+
 
 def seed(term: int, window: int) -> str:
     """Return the seed, made once; it stays secret until the window opens."""
@@ -19,6 +21,12 @@ def seed(term: int, window: int) -> str:
 def commitment(term: int, window: int) -> str:
     """Return the seed's SHA-256; it is published first, so the seed can't be chosen later."""
     return hashlib.sha256(seed(term, window).encode()).hexdigest()
+
+
+def rank(seed: str, identity: str) -> float:
+    """Return the rank in a draw of a request, or of a pseudonym, in [0, 1): the smallest wins."""
+    digest = hashlib.sha256(f"{seed}:{identity}".encode()).digest()
+    return (int.from_bytes(digest[:8]) >> (64 - BITS)) / (1 << BITS)
 
 
 def forget() -> None:

@@ -290,9 +290,9 @@ def _check_public(ends: int, public_at: int) -> None:
         raise RoundRefused("public")
 
 
-def may_be_known(session: Session, found: Round) -> bool:
-    """Return whether the public value may be known by now, by PostgreSQL's clock."""
-    return _now(session) >= found.public_at
+def may_be_known(session: Session, public_at: datetime) -> bool:
+    """Return whether a public value may be known by now, by PostgreSQL's clock."""
+    return _now(session) >= public_at
 
 
 def normal_value(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from portal.allocation import proof, verify
+from portal.allocation import proof, verify, verify_root
 from portal.allocation.mechanisms import allocate
 from portal.allocation.problem import MECHANISMS, Choice, Problem, to_json
 from tests.allocation.rounds import a_round, at, ballot, choices, section
@@ -263,6 +263,45 @@ def test_a_proof_shows_that_a_ballot_is_under_the_root(size: int) -> None:
         assert top_of(each, steps) == root
         assert top_of({**each, "most_courses": 1}, steps) != root
         assert top_of(each, steps[1:]) != root
+
+
+def inclusion(told: File, name: str, tmp_path: Path, *more: str) -> tuple[int, str]:
+    """Run the script for inclusion proofs alone, on the proof of a ballot of a frozen round."""
+    frozen = problem()
+    number = [each.pseudonym for each in frozen.ballots].index(proof.sha256(CODES[name])) + 1
+    content = {
+        "ballot": to_json(frozen.ballots[number - 1]),
+        "proof": proof.path(proof.tree(frozen), number),
+        "root": proof.root(frozen),
+    }
+    script, path = tmp_path / "verify_root.py", tmp_path / "proof.json"
+    script.write_text(Path(verify_root.__file__).read_text())
+    path.write_text(json.dumps(content | told))
+    command = [sys.executable, "-I", str(script), str(path), *more]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_the_script_checks_an_inclusion_proof(name: str, tmp_path: Path) -> None:
+    root = proof.root(problem())
+    code, said = inclusion({}, name, tmp_path, CODES[name], root)
+    assert (code, "NO" in said) == (0, False)
+    code, said = inclusion({}, name, tmp_path, CODES["a" if name != "a" else "b"], root)
+    assert code
+    assert "NO  Your code is under the root." in said
+    code, said = inclusion({}, name, tmp_path, CODES[name], "f" * 64)
+    assert code
+    assert "NO  It is the root that you noted." in said
+
+
+@pytest.mark.parametrize("change", ["ballot", "proof", "root"])
+def test_the_script_catches_a_changed_proof(change: str, tmp_path: Path) -> None:
+    altered = to_json(problem().ballots[0]) | {"most_courses": 1}
+    wrong = {"ballot": altered, "proof": [["left", "0" * 64]], "root": "f" * 64}
+    code, said = inclusion({change: wrong[change]}, "a", tmp_path, CODES["a"])
+    assert code
+    assert "NO  The root is the one of this file." in said
 
 
 def test_no_two_students_can_share_a_ballot_code() -> None:

@@ -65,10 +65,10 @@ def test_text_has_the_whole_of_a_long_order(client: FlaskClient, term: Any) -> N
     window = drawn(term, range(1, 251))
     result = page(client, term, window).text
     assert len(re.findall(r"<li[^>]*><code>", result)) == 100
-    assert "150 more are in the text file." in result
+    assert "150 more are in the file." in result
     text = page(client, term, window, ".txt")
     assert text.mimetype == "text/plain"
-    assert draw.parse(text.text).requests == tuple(draw.drawn_requests(term.id, window.id))
+    assert draw.parse(text.text).line == tuple(draw.drawn_requests(term.id, window.id))
 
 
 def test_student_finds_their_own_request(app: Flask, term: Any, cast: Cast) -> None:

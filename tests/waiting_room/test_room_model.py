@@ -15,7 +15,7 @@ from hypothesis.stateful import (
 )
 
 from portal.backend import Backend
-from portal.waiting_room import draw, room
+from portal.waiting_room import room
 from portal.waiting_room.access_tokens import LIFETIME
 from portal.waiting_room.room import QueueEntry, WindowEnded
 from portal.windows import draw_seeds
@@ -79,7 +79,7 @@ class Waiting(RuleBasedStateMachine):
             at = room.state(self.term.id, self.window.id).at + self.passed
             assert self.model.phase(at) == "ended"
             return
-        fraction = draw.rank(draw_seeds.seed(self.term.id, self.window.id), entry.request)
+        fraction = draw_seeds.rank(draw_seeds.seed(self.term.id, self.window.id), entry.request)
         at = entry.room.at + self.passed
         assert self.reply(entry) == self.model.enter(at, student, entry.request, fraction)
 

@@ -16,7 +16,8 @@ from tests.web.visitors import browser_of
 WAITING = {
     *(f"student.{name}" for name in ("ask_plan", "drop", "leave", "pick", "swap", "swaps")),
     *("student.plan_panel", "student.room", "student.ask_to_leave_room"),
-    *("student.show_order", "student.order_file"),
+    *("student.show_order", "student.order_file", "student.draw_file"),
+    *("admin.waiting_room.name_public_value", "admin.waiting_room.enter_public_value"),
     *("admin.windows.change", "admin.waiting_room.act_on", "admin.sections.change_status"),
     *("admin.waiting_room.show", "admin.waiting_room.figures"),
     *(f"admin.room_students.{name}" for name in ("let_in", "expire", "empty")),

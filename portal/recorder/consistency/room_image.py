@@ -16,8 +16,8 @@ from portal.recorder.consistency import ledger_keys
 from portal.recorder.consistency.fence import Command
 from portal.recorder.consistency.ledger_image import Entries, Image, Shape
 from portal.recorder.projections import Row
-from portal.recorder.waiting_rooms import entries_in_order
-from portal.waiting_room import admission_limits, draw
+from portal.recorder.waiting_rooms import entries_in_order, score_of
+from portal.waiting_room import admission_limits, draw_codes
 from portal.waiting_room.room import RULES
 from portal.windows.draw_seeds import room_key
 
@@ -31,6 +31,7 @@ KINDS: dict[str, Shape] = {
     "seen": "sorted set",
     "in": "sorted set",
     "away": "sorted set",
+    "drawn": "hash",
 }
 # Of the visits, which do not follow from the log either.
 FORGOTTEN = ("back", "came", "pace", "estimates")
@@ -120,6 +121,8 @@ Found = tuple[str, Any, Any]  # the name, and what the ledger and the log have
 def _of_room(image: Image, step: RoomStep, room: Row) -> Iterator[Found]:
     if step.fields.get("seed") != room["seed"]:
         yield "seed of the draw", step.fields.get("seed"), room["seed"]
+    if step.fields.get("public") != room["public"]:
+        yield "public value of the draw", step.fields.get("public"), room["public"]
     called = int(step.fields.get("called", 0))
     if called != room["called"]:
         yield "passed entries", called, room["called"]
@@ -136,8 +139,7 @@ def _of_entries(image: Image, step: RoomStep, room: Row) -> Iterator[Found]:
         row = image.queue_entries[step.window, entry]
         if row["state"] == "removed":  # the room was emptied while it was read
             continue
-        score = row["number"] or draw.rank(room["seed"], entry)
-        due = score, f"{row['student_id']}:{milliseconds(row['since'])}"
+        due = score_of(room, row), f"{row['student_id']}:{milliseconds(row['since'])}"
         if found != due:
             yield f"queue entry {entry}", found if any(found) else None, due
 
@@ -148,11 +150,12 @@ def lost_rooms(term: int, image: Image) -> list[int]:
     for window, room in image.queue_rooms.items():
         key = room_key(term, window)
         with translate_errors(), backend().redis.pipeline(transaction=False) as pipe:
-            pipe.hmget(key, "seed", "recorded", "called")
+            pipe.hmget(key, "seed", "recorded", "called", "public")
             pipe.zrange(f"{key}:line", 0, -1)
-            (seed, records, called), line = pipe.execute()
+            (seed, records, called, public), line = pipe.execute()
         recorded = {row["entry"] for _, row in entries_in_order(image, window)}
-        whole = seed == room["seed"].encode() and recorded <= {each.decode() for each in line}
+        due = room["seed"].encode(), room["public"] and room["public"].encode()
+        whole = (seed, public) == due and recorded <= {each.decode() for each in line}
         moved = records == b"1" and int(called or 0) != room["called"]
         if room["complete"] and (moved or not whole):
             found.append(window)
@@ -175,6 +178,9 @@ def _keys(term: int, image: Image, window: int, now: int) -> dict[str, Entries]:
     room, rows = image.queue_rooms[window], entries_in_order(image, window)
     keys: dict[str, Any] = {kind: {} for kind in KINDS}
     keys[""] = _fields(term, room, rows, now)
+    if room["public"]:
+        drawn = draw_codes.ranks(window, room["seed"], room["public"])
+        keys["drawn"] = {str(student): repr(each) for student, each in drawn.items()}
     newest = {row["student_id"]: row["entry"] for _, row in sorted(rows, key=_age)}
     for position, (score, row) in enumerate(rows):
         entry, student = row["entry"], str(row["student_id"])
@@ -192,8 +198,11 @@ def _fields(term: int, room: Row, rows: list[tuple[float, Row]], now: int) -> di
     """
     limits = admission_limits.last_set(term, room["window_id"])
     numbers = [row["number"] for _, row in rows if row["number"]]
-    fields = {"seed": room["seed"], "called": room["called"], "late": max(numbers, default=0)}
+    fields: dict[str, Any] = {"seed": room["seed"], "called": room["called"]}
+    fields["late"] = max(numbers, default=0)
     fields |= {"heard": now, "patient": now + RULES["PATIENCE"], "recorded": 1}
+    if room["public"]:
+        fields["public"] = room["public"]
     if limits:
         fields |= {"per_minute": limits.per_minute, "at_once": limits.at_once}
         fields["off"] = int(limits.off)

@@ -138,8 +138,10 @@ def order_command(term: int | None, window: int | None, text: str | None) -> Non
     """
     found = _read(text) if text else _chosen_draw(term, window)
     click.echo(f"seed: {'OK' if found.has_true_seed else 'does not match its commitment'}")
+    if found.public_value:
+        click.echo(f"codes: {'OK' if found.is_fixed else 'some were not fixed under the root'}")
     click.echo(f"order: {'OK' if found.is_in_order else 'does not follow from the seed'}")
-    click.echo(f"requests: {len(found.requests)}")
+    click.echo(f"requests: {len(found.line) + found.others}")
     raise SystemExit(not found.is_fair)
 
 

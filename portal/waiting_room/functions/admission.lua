@@ -102,7 +102,7 @@ end
 function Room:tidy()
   if self.phase ~= "ended" or self.at < self.closes + KEEP then return end
   local keys = {}
-  local kinds = { "mine", "left", "came", "seen", "in", "away", "back", "gone", "pace", "estimates", "done" }
+  local kinds = { "mine", "left", "came", "seen", "in", "away", "back", "gone", "pace", "estimates", "done", "drawn" }
   for _, kind in ipairs(kinds) do
     keys[#keys + 1] = self:key(kind)
   end

@@ -30,6 +30,35 @@ function Room:expire(student, key)
   return true
 end
 
+-- Give all early entries the scores that follow from a public value, once, before the opening.
+function Room:use_public_value(value, codes)
+  local known = self:field("public")
+  if known then return { error = known ~= value and "other" or nil } end
+  local begun = number(self:field("called")) + number(self:field("late")) > 0
+  if self.phase ~= "before" or begun or self.opens - self.at < LAST then return { error = "late" } end
+  if redis.call("HLEN", self:key("drawn")) ~= codes then return { error = "codes" } end
+  if self:records() then self:journal("queue_drawn", { public = value }) end
+  redis.call("HSET", self.base, "public", value)
+  local line = redis.call("ZRANGE", self:key("line"), 0, -1, "WITHSCORES")
+  for i = 1, #line, 2 * MOST do self:draw_again(line, i, math.min(#line, i + 2 * MOST - 1)) end
+  for _, id in ipairs(redis.call("ZRANGE", self:key("gone"), 0, -1)) do
+    redis.call("ZADD", self:key("gone"), redis.call("ZSCORE", self:key("line"), id), id)
+  end
+  return {}
+end
+
+-- Give some entries of a line with scores their final scores; many in each call, as it stops all others.
+function Room:draw_again(line, first, last)
+  local ids, students, scored = {}, {}, {}
+  for i = first, last, 2 do ids[#ids + 1] = line[i] end
+  for i, who in ipairs(redis.call("HMGET", self:key("who"), unpack(ids))) do students[i] = who:match("^%d+") end
+  for i, score in ipairs(redis.call("HMGET", self:key("drawn"), unpack(students))) do
+    scored[2 * i - 1] = score or without_code(line[first + 2 * i - 1])
+    scored[2 * i] = ids[i]
+  end
+  redis.call("ZADD", self:key("line"), unpack(scored))
+end
+
 -- Empty the queue and end all visits; limits and the seed of the draw stay. Return how many waited
 -- and were inside; the same again for the same key.
 function Room:reset(key)

@@ -114,6 +114,10 @@ local function reset(room)
   return { emptied = room:reset(room.ask.key), state = room:state() }
 end
 
+local function use_public_value(room)
+  return room:use_public_value(room.ask.value, room.ask.codes)
+end
+
 local function admit(room)
   room:admit()
   return room:state()
@@ -134,7 +138,7 @@ end
 
 local FENCED = "FENCED the seats of the term are being restored"
 
-local BEHIND_FENCE = { enter = true, leave = true, let_in = true, expire = true, reset = true }
+local BEHIND_FENCE = { enter = true, leave = true, let_in = true, expire = true, reset = true, use_public_value = true }
 
 -- While the term is fenced, functions that add events themselves return an error. The others run, but
 -- admit no students.
@@ -161,5 +165,6 @@ register("admit", admit)
 register("let_in", let_in)
 register("expire", expire)
 register("reset", reset)
+register("use_public_value", use_public_value)
 redis.register_function("room_advance_all", advance_all)
 register("state", function(room) return room:state() end, { "no-writes" })

@@ -21,7 +21,10 @@ function Room:records()
   if self:field("recorded") ~= "1" then
     redis.call("HSET", self.base, "recorded", 1)
     local complete = redis.call("ZCARD", self:key("line")) == 0
-    self:journal("queue_begun", { seed = self:field("seed"), called = number(self:field("called")), complete = complete })
+    self:journal("queue_begun", {
+      seed = self:field("seed"), called = number(self:field("called")), complete = complete,
+      public = self:field("public") or nil,
+    })
   end
   return true
 end

@@ -75,13 +75,27 @@ function Room:restore_entry(student)
   self:journal_entry("queue_returned", student, left)
 end
 
+-- Return the score of a student without a code, from the rank of the request.
+local function without_code(fraction) return string.format("%.17g", 0.5 + fraction / 2) end
+
+-- Return the score of a student who comes early. With a public value it follows from the code that
+-- was fixed for the student; those without a code come after all others.
+function Room:early_score(student, fraction)
+  if not self:field("public") then return fraction end
+  return redis.call("HGET", self:key("drawn"), student) or without_code(fraction)
+end
+
 -- Add a queue position. The fraction, in [0, 1), orders those who come early. After the first
 -- admission no student is early, even if the clock goes back in a failover.
 function Room:join()
-  local ask, score = self.ask, self.ask.fraction
+  local ask, score = self.ask, nil
   local begun = number(self:field("called")) + number(self:field("late")) > 0
   local late = self.phase == "open" or begun
-  if late then score = redis.call("HINCRBY", self.base, "late", 1) end
+  if late then
+    score = redis.call("HINCRBY", self.base, "late", 1)
+  else
+    score = self:early_score(ask.student, ask.fraction)
+  end
   self:journal_entry("queue_joined", ask.student, ask.request, { number = late and score or nil })
   redis.call("ZADD", self:key("line"), score, ask.request)
   redis.call("HSET", self:key("who"), ask.request, ask.student .. ":" .. self.at)

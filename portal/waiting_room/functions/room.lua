@@ -11,7 +11,7 @@
 -- Under "{t:7}:room:<window>":
 --
 --   (itself)  hash: seed, called, late, per_minute, at_once, off, allowance, allowed_at, right, wrong,
---             heard, patient, recorded
+--             heard, patient, recorded, public (the public value of the draw)
 --   :line     zset: request by score, for good: below 1 came early, from 1 on late
 --   :who      hash: request -> student:at             :mine  hash: student -> request
 --   :seen     zset: request by last heartbeat      :in    zset: student by end of the visit
@@ -20,6 +20,7 @@
 --   :came     hash: student -> when the visit began   :left  hash: student -> request
 --   :done     hash: idempotency key -> outcome of what an admin or a program did to the room
 --   :gone     zset: request by score, of students who left before their turn
+--   :drawn    hash: student -> score under the public value
 
 local PATIENCE = 240000 -- ms without a heartbeat until an entry is skipped
 local SILENCE = 30000      -- ms without a heartbeat from any student: the portal receives nothing
@@ -31,6 +32,7 @@ local LONGEST = 900000  -- ms: the longest visit while others wait
 local SLOT = 30000      -- ms: the queue's moves are counted in slots of this length
 local SLOTS = 20        -- how many slots are kept
 local MOST = 500        -- positions read in one step, so that others get answers meanwhile
+local LAST = 30000      -- ms before the opening: a public value must be there by then
 local KEEP = 86400000   -- ms from the end of a window until its room is removed
 
 local Room = {}

@@ -30,7 +30,7 @@ from portal.web.forms import (
 )
 from portal.windows import cohorts
 from portal.windows.models import Round
-from portal.windows.rounds import MAJOR, MECHANISMS, RoundDetails, details, normal_value
+from portal.windows.rounds import MAJOR, MECHANISMS, RoundDetails, details
 
 PRIORITIES = ("first", "second", "third")
 MOST_TICKETS = 10
@@ -195,27 +195,6 @@ class EndForm(Form):
         if not self.errors and self.ends.data <= begins:
             self.refuse(_("The end must be after the start."), "ends")
         return not self.errors
-
-
-class ValueForm(Form):
-    """The public value of a round."""
-
-    value = TextField(
-        _l("Public value"),
-        longest=300,
-        missing=_l("Enter the value that was published."),
-        description=_l(
-            "It is stored in small letters, without spaces at its ends, and with single spaces"
-            " inside. The next page shows it once more."
-        ),
-    )
-    reason = ReasonField()
-
-    def check(self) -> bool:
-        """Validate the form, and put the value into the spelling that is stored."""
-        valid = bool(self.validate())
-        self.value.data = normal_value(self.value.data or "")
-        return valid
 
 
 def first_values(term: Term) -> dict[str, Any]:

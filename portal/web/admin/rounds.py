@@ -1,7 +1,7 @@
 """Allocation rounds of a term: made, announced, compared, computed and published."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from secrets import token_hex
 from typing import Any
 
@@ -19,10 +19,10 @@ from portal.people.roles import Right
 from portal.registration.credits import amount
 from portal.rounds import ballots, problem, steps
 from portal.rounds.store import file_of
+from portal.web.admin.public_values import ValueForm, second_look, value_page
 from portal.web.admin.round_forms import (
     EndForm,
     NewRoundForm,
-    ValueForm,
     first_values,
     values_of,
 )
@@ -293,30 +293,18 @@ def move_end(term_id: int, round_id: int) -> ResponseReturnValue:
 def enter_value(term_id: int, round_id: int) -> ResponseReturnValue:
     """Enter the public value once it is known; the round is then computed."""
     found, form = _round(term_id, round_id), ValueForm()
-    page = Confirmation(
-        title=_("Enter the public value"),
-        button=_("Look at it once more"),
-        back=_back(found),
-        facts=[
+    page = value_page(
+        [
             (_("Round"), found.name),
             (_("Source"), found.public_source),
             (_("Public value known from"), local_clock().full(_ms(found, "public_at"))),
             (_("Root"), found.root or ""),
         ],
-        meaning=[
-            _("Enter it exactly as it was published. Anyone can compare it. You can’t change it.")
-        ],
-        seen={"version": request.form.get("version") or found.version},
+        _back(found),
+        {"version": request.form.get("version") or found.version},
     )
-    if request.method == "POST" and form.check() and form.value.data != request.form.get("sure"):
-        page = replace(
-            page,
-            button=_("Store and compute"),
-            facts=[*page.facts, (_("Value that will be stored"), form.value.data)],
-            meaning=[_("Compare it with what was published, then confirm. You can’t change it.")],
-            seen={**page.seen, "sure": form.value.data},
-        )
-        return render_template(page.template, page=page, form=form)
+    if shown := second_look(page, form, _("Store and compute")):
+        return shown
 
     def act(reason: str) -> ResponseReturnValue:
         try:

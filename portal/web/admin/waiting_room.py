@@ -8,18 +8,37 @@ from portal.catalog.local_time import local_clock
 from portal.catalog.term_catalog import catalog_of
 from portal.core import flags
 from portal.core.i18n import _, _l
+from portal.core.moments import milliseconds
 from portal.ledger.types import WindowView
 from portal.operations import opening
 from portal.operations.figures import admitted_per_minute, or_none
 from portal.people.roles import Right
 from portal.registration.reasons import label
-from portal.waiting_room import admission_limits, room, wait_estimates
+from portal.waiting_room import admission_limits, draw_codes, room, wait_estimates
 from portal.waiting_room.admission_limits import AdmissionLimits
+from portal.waiting_room.draw_codes import DrawCodes, DrawRefused
 from portal.waiting_room.room import LimitsChanged, QueueEntry, RoomState
 from portal.waiting_room.wording import grouped
 from portal.waiting_room.wording import wait as wait_in_words
-from portal.web.confirm import NotPossible, Wording, confirm, done
-from portal.web.forms import Form, NumberField, OptionalReasonForm, ReasonField, ReasonForm
+from portal.web.admin.public_values import ValueForm, second_look, value_page
+from portal.web.confirm import (
+    Confirmation,
+    NotPossible,
+    Wording,
+    confirm,
+    done,
+    refused,
+    seen_number,
+)
+from portal.web.forms import (
+    Form,
+    MomentField,
+    NumberField,
+    OptionalReasonForm,
+    ReasonField,
+    ReasonForm,
+    TextField,
+)
 from portal.web.http.access import requires, visitor
 from portal.windows import service
 
@@ -48,6 +67,43 @@ class LimitsForm(Form):
     )
     reason = ReasonField()
 
+
+class SourceForm(Form):
+    """Where the public value of a draw will come from, and when it can be known."""
+
+    public_source = TextField(
+        _l("Where the public value will come from"),
+        longest=300,
+        missing=_l("Name a value that will be published before the window opens."),
+        description=_l(
+            "A number that no one knows beforehand, such as the randomness of a round of drand or"
+            " the next draw of a lottery."
+        ),
+    )
+    public_at = MomentField(
+        _l("Public value known from"),
+        render_kw={"required": True},
+        description=_l(
+            "No one can know the value before this moment. The codes of the students are fixed ten"
+            " minutes before it. It must be ten minutes before the opening or earlier, so that you"
+            " can enter it."
+        ),
+    )
+    reason = ReasonField()
+
+
+REFUSED = {
+    "soon": _l("The value must be known in more than ten minutes: the codes are fixed before."),
+    "opening": _l("The value must be known ten minutes before the opening or earlier."),
+    "fixed": _l("The codes are fixed, so the public value can’t be another one."),
+    "unfixed": _l(
+        "No codes were fixed before the value could be known. The draw uses the secret seed alone."
+    ),
+    "early": _l("The public value can’t be known yet. Enter it from the moment that is shown."),
+    "late": _l("Too late: the window opens, or was open. The draw uses the secret seed alone."),
+    "other": _l("Another value was entered already."),
+    "codes": _l("The ledger has lost the order meanwhile. Try again."),
+}
 
 CONTROLS = {
     "pause": Wording(
@@ -178,6 +234,95 @@ def act_on(term_id: int, window_id: int, control: str) -> ResponseReturnValue:
     return confirm(page, act, _form_of(control))
 
 
+@bp.route("/draw", methods=["GET", "POST"])
+@requires(Right.CHANGE_WINDOWS)
+def name_public_value(term_id: int, window_id: int) -> ResponseReturnValue:
+    """Name the public value that the draw of the window will use."""
+    window, found = _window(term_id, window_id), draw_codes.find(window_id)
+    form = SourceForm(data=_source(found))
+    page = Confirmation(
+        title=_("Name a public value for the draw"),
+        button=_("Save"),
+        back=(_address(term_id, window_id), _("Opening day")),
+        facts=[
+            (_("Window"), window.name),
+            (_("Opens"), local_clock().full(window.opens)),
+        ],
+        meaning=[
+            _("Without one, students must trust the portal: it chose the secret seed."),
+            _("Anyone can read it on the page of the draw. You enter the value once it is known."),
+        ],
+        seen={"version": request.form.get("version") or (found.version if found else 0)},
+    )
+
+    def act(reason: str) -> ResponseReturnValue:
+        source, at = form.public_source.data, form.public_at.data
+        try:
+            draw_codes.name_source(term_id, window, seen_number(), source, at, visitor().id, reason)
+        except DrawRefused as refusal:
+            raise NotPossible(str(REFUSED[refusal.code])) from refusal
+        return done(_("Public value named."), _address(term_id, window_id))
+
+    why = _why_not(window, "fixed" if found and found.root else "")
+    if request.method == "GET" and why:
+        return refused(page, str(REFUSED[why]))
+    return confirm(page, act, form)
+
+
+@bp.route("/draw/value", methods=["GET", "POST"])
+@requires(Right.CHANGE_WINDOWS)
+def enter_public_value(term_id: int, window_id: int) -> ResponseReturnValue:
+    """Enter the public value once it is known: it orders the students who came early."""
+    window, form = _window(term_id, window_id), ValueForm()
+    found = draw_codes.find(window_id)
+    facts = [(_("Window"), window.name), (_("Opens"), local_clock().full(window.opens))]
+    if found:
+        known = local_clock().full(milliseconds(found.public_at))
+        facts += [(_("Source"), found.public_source), (_("Public value known from"), known)]
+        facts += [(_("Root"), found.root or "")]
+    page = value_page(facts, (_address(term_id, window_id), _("Opening day")), {})
+    if shown := second_look(page, form, _("Use it in the draw")):
+        return shown
+
+    def act(reason: str) -> ResponseReturnValue:
+        try:
+            draw_codes.enter_value(term_id, window_id, form.value.data, visitor().id, reason)
+        except DrawRefused as refusal:
+            raise NotPossible(str(REFUSED[refusal.code])) from refusal
+        return done(_("The draw uses the public value."), _address(term_id, window_id))
+
+    why = _why_not(window, draw_codes.not_yet(found) if found else "unfixed")
+    if request.method == "GET" and why:
+        return refused(page, str(REFUSED[why]))
+    return confirm(page, act, form)
+
+
+def _why_not(window: WindowView, why: str) -> str:
+    """Return why the public value can't be changed: late once the window opens, or `why`."""
+    return "late" if backend().ledger.now() >= window.opens else why
+
+
+def _source(found: DrawCodes | None) -> dict[str, object]:
+    if found is None:
+        return {}
+    return {
+        "public_source": found.public_source,
+        "public_at": milliseconds(found.public_at),
+    }
+
+
+def _draw_of(term_id: int, window_id: int, phase: str) -> dict[str, object]:
+    """Return the public value of a draw as the page shows it, and what is to be done."""
+    found, value = draw_codes.find(window_id), draw_codes.public_value(term_id, window_id)
+    return {
+        "source": found,
+        "known_at": local_clock().full(milliseconds(found.public_at)) if found else "",
+        "value": value,
+        "may_name": phase == "before" and not (found and found.root),
+        "may_enter": phase == "before" and found and not value and not draw_codes.not_yet(found),
+    }
+
+
 def _offered(control: str, term_id: int, window_id: int, now: AdmissionLimits) -> AdmissionLimits:
     """Return the limits that a control would set now; those of now if it would change nothing."""
     if control not in OFFERS:
@@ -228,7 +373,10 @@ def _limits(name: str) -> AdmissionLimits:
 
 
 def _page(term_id: int, window: WindowView, form: LimitsForm) -> str:
-    return render_template("admin/opening.html", **_figures(term_id, window), form=form)
+    shown = _figures(term_id, window)
+    if isinstance(state := shown.get("state"), RoomState) and shown["rooms"]:
+        shown["draw"] = or_none(lambda: _draw_of(term_id, window.id, state.phase))
+    return render_template("admin/opening.html", **shown, form=form)
 
 
 def _figures(term_id: int, window: WindowView) -> dict[str, object]:

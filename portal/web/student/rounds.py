@@ -9,7 +9,7 @@ from pathlib import Path
 from flask import Response, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.allocation import verify
+from portal.allocation import verify, verify_root
 from portal.backend import backend
 from portal.catalog.local_time import local_clock
 from portal.catalog.term_catalog import catalog_of
@@ -25,7 +25,7 @@ from portal.rounds import ballots, joint, problem, results, steps, store
 from portal.rounds.ballots import BallotRefused
 from portal.web.forms import decimal_number, whole_number
 from portal.web.http import flash_messages
-from portal.web.http.access import requires, visitor
+from portal.web.http.access import public, requires, visitor
 from portal.web.http.resuming import resumes
 from portal.web.student import bp
 from portal.web.student.round_views import BallotView, view_of
@@ -129,6 +129,14 @@ def inclusion(term_id: int, round_id: int) -> ResponseReturnValue:
         abort(404)
     proof = steps.proof_of(found.id, ballot.pseudonym)
     return _attached(json.dumps(proof, indent=1), f"proof-{round_id}.json", "application/json")
+
+
+@bp.get("/verify_root.py")
+@public
+def root_verifier(term_id: int) -> ResponseReturnValue:  # noqa: ARG001
+    """Return the script that checks the proof of a ballot, or the file of a draw."""
+    script = Path(verify_root.__file__).read_text(encoding="utf-8")
+    return _attached(script, "verify_root.py", "text/x-python")
 
 
 @bp.post("/rounds/<int:round_id>/ballot")

@@ -10,10 +10,11 @@ from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import catalog_of
 from portal.core.cache import AWAY
 from portal.core.i18n import _
+from portal.core.moments import milliseconds
 from portal.ledger.types import WindowView
 from portal.people.roles import Right
 from portal.registration import limits
-from portal.waiting_room import draw, wording
+from portal.waiting_room import draw, draw_codes, wording
 from portal.waiting_room.draw import Draw
 from portal.web.http import admission
 from portal.web.http.access import public, requires
@@ -85,7 +86,8 @@ def show_order(term_id: int, window_id: int) -> ResponseReturnValue:
         term=catalog_of(term_id).term,
         window=window,
         order=found,
-        shown=found.requests[:SHOWN],
+        shown=found.line[:SHOWN],
+        **_proof_of(window),
         mine=_mine(term_id, window_id) if found.seed else 0,
         noted=_noted(term_id, window_id),
         clock=LocalClock(backend().settings.zone),
@@ -99,11 +101,44 @@ def show_order(term_id: int, window_id: int) -> ResponseReturnValue:
 def order_file(term_id: int, window_id: int) -> ResponseReturnValue:
     """Return the order as a text file: see portal/waiting_room/draw.py."""
     found = _published(term_id, _window(term_id, window_id))
-    file = Response(found.text, mimetype="text/plain")
-    if found.seed:  # it no longer changes
+    if found.public_value:
+        abort(404)  # see draw_file
+    return _lasting(Response(found.text, mimetype="text/plain"), lasting=bool(found.seed))
+
+
+@bp.get("/windows/<int:window_id>/draw.json")
+@public
+def draw_file(term_id: int, window_id: int) -> ResponseReturnValue:
+    """Return the fixed codes of a draw; after the opening also the line, and what ordered it."""
+    found = _published(term_id, _window(term_id, window_id))
+    fixed = None if found.seed else draw_codes.fixed(window_id)
+    text = found.file or (fixed.text if fixed and fixed.root else b"")
+    if not text:
+        abort(404)
+    file = Response(text, mimetype="application/json")
+    file.headers.set("Content-Disposition", "attachment", filename=f"draw-{window_id}.json")
+    return _lasting(file, lasting=bool(found.seed))
+
+
+def _lasting(file: Response, *, lasting: bool) -> ResponseReturnValue:
+    """Return the file, with headers to keep it if it no longer changes."""
+    if lasting:
         file.headers["Cache-Control"] = f"private, max-age={draw.FRESH_SECONDS}"
         file.add_etag()
     return file.make_conditional(request)
+
+
+def _proof_of(window: WindowView) -> dict[str, object]:
+    """Return the public value that was named for a draw, and the code of the student."""
+    student = getattr(current_user, "student_id", None)
+    try:
+        named = draw_codes.find(window.id)
+        code = draw_codes.code(named, student) if named and named.root and student else ""
+    except AWAY:
+        return {"unknown": True}
+    clock = LocalClock(backend().settings.zone)
+    known_at = clock.full(milliseconds(named.public_at)) if named else ""
+    return {"named": named, "known_at": known_at, "code": code}
 
 
 def _window(term_id: int, window_id: int) -> WindowView:

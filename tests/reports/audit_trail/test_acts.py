@@ -61,6 +61,12 @@ ACTS: dict[str, Form | str] = {
             *(f"{SUBSCRIPTION}/{act}" for act in ("edit", "end", "send")),
         )
     },
+    **{
+        f"POST /admin/terms/<int:term_id>/windows/<int:window_id>/room/{view}": (
+            "tests/web/admin/test_draws.py"
+        )
+        for view in ("draw", "draw/value")
+    },
     f"POST {MAIL_TEXT}": "tests/notifications/test_mail_texts.py",
     f"POST {MAIL_TEXT}/standard": "tests/notifications/test_mail_texts.py",
     "POST /admin/exports": "tests/exchange/test_exports.py",

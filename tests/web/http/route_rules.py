@@ -141,6 +141,11 @@ ROOM_STUDENTS = tuple(
     for view in ("admit", "expire", "empty")
     for method in ("GET", "POST")
 )
+DRAW = tuple(
+    f"{method} /admin/terms/<int:term_id>/windows/<int:window_id>/room/{view}"
+    for view in ("draw", "draw/value")
+    for method in ("GET", "POST")
+)
 ADMIN_API = (
     "POST /api/v1/token",
     f"POST {API_TERM}/windows",
@@ -431,6 +436,7 @@ RULES = {
     "<any(pause,resume,off,on,advice,back):control>": needs(Right.CHANGE_WINDOWS),
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
     "<any(pause,resume,off,on,advice,back):control>": needs(Right.CHANGE_WINDOWS),
+    **dict.fromkeys(DRAW, needs(Right.CHANGE_WINDOWS)),
     "GET /admin/terms/<int:term_id>/rounds": needs(Right.SEE_ROUNDS),
     "GET /admin/terms/<int:term_id>/rounds/new": needs(Right.CHANGE_ROUNDS),
     "POST /admin/terms/<int:term_id>/rounds/new": needs(Right.CHANGE_ROUNDS),
@@ -545,6 +551,9 @@ RULES = {
     "POST /terms/<int:term_id>/room/leave": STUDENT,
     "GET /terms/<int:term_id>/windows/<int:window_id>/order": ANYONE,  # for all to recompute
     "GET /terms/<int:term_id>/windows/<int:window_id>/order.txt": ANYONE,
+    # The story's draw has no public value: tests/waiting_room/test_draw_codes.py
+    "GET /terms/<int:term_id>/windows/<int:window_id>/draw.json": NOTHING,
+    "GET /terms/<int:term_id>/verify_root.py": ANYONE,
     **dict.fromkeys(ADMIN_API, SERVICE),
     "GET /api/docs": ANYONE,
     "GET /api/v1/applications": OWN,

@@ -113,6 +113,8 @@ OPEN_TO_ALL = {
     "/static/<path:filename>",
     "/terms/<int:term_id>/windows/<int:window_id>/order",
     "/terms/<int:term_id>/windows/<int:window_id>/order.txt",
+    "/terms/<int:term_id>/windows/<int:window_id>/draw.json",
+    "/terms/<int:term_id>/verify_root.py",
 }
 
 

@@ -1,0 +1,64 @@
+"""The form of a public value of a round or a draw, which is shown once more before it counts."""
+
+from dataclasses import replace
+
+from flask import render_template, request
+from flask.typing import ResponseReturnValue
+
+from portal.core.i18n import _, _l
+from portal.web.confirm import Confirmation
+from portal.web.forms import Form, ReasonField, TextField
+from portal.windows.rounds import normal_value
+
+
+class ValueForm(Form):
+    """A public value."""
+
+    value = TextField(
+        _l("Public value"),
+        longest=300,
+        missing=_l("Enter the value that was published."),
+        description=_l(
+            "It is stored in small letters, without spaces at its ends, and with single spaces"
+            " inside. The next page shows it once more."
+        ),
+    )
+    reason = ReasonField()
+
+    def check(self) -> bool:
+        """Validate the form, and put the value into the spelling that is stored."""
+        valid = bool(self.validate())
+        self.value.data = normal_value(self.value.data or "")
+        return valid
+
+
+def value_page(
+    facts: list[tuple[str, str]], back: tuple[str, str], seen: dict[str, object]
+) -> Confirmation:
+    """Return the page to enter a public value, with facts about what it is for."""
+    return Confirmation(
+        title=_("Enter the public value"),
+        button=_("Look at it once more"),
+        back=back,
+        facts=facts,
+        meaning=[
+            _("Enter it exactly as it was published. Anyone can compare it. You can’t change it.")
+        ],
+        seen=seen,
+    )
+
+
+def second_look(page: Confirmation, form: ValueForm, button: str) -> ResponseReturnValue | None:
+    """Return the page that shows the value once more; None for a value that it has shown."""
+    if request.method != "POST" or not form.check():
+        return None
+    if form.value.data == request.form.get("sure"):
+        return None
+    page = replace(
+        page,
+        button=button,
+        facts=[*page.facts, (_("Value that will be stored"), form.value.data)],
+        meaning=[_("Compare it with what was published, then confirm. You can’t change it.")],
+        seen={**page.seen, "sure": form.value.data},
+    )
+    return render_template(page.template, page=page, form=form)

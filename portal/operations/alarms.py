@@ -48,6 +48,7 @@ def alarms(figures: Figures) -> list[Alarm]:
             *_of_stores(figures),
             *_of_consistency(figures),
             *_of_rooms(figures),
+            *_of_rounds(figures),
             *_of_jobs(figures.jobs),
             *_of_failed_jobs(figures.jobs),
             *_of_outbox(figures.stored),
@@ -67,6 +68,7 @@ def opening_alarms(
             *_of_stores(figures),
             *_of_consistency(figures),
             *_of_rooms(figures),
+            *_of_rounds(figures),
             *_of_jobs(figures.jobs, DECIDING),
             *_of_record(figures),
             *_of_readiness(now, ready),
@@ -143,6 +145,28 @@ def _of_rooms(figures: Figures) -> Iterator[Alarm]:
                     "stop" if open_now else "few",
                     rings=open_now,
                 )
+
+
+def _of_rounds(figures: Figures) -> Iterator[Alarm]:
+    names = {term.id: term.name for term in figures.all_terms}
+    for each in figures.stored.rounds if figures.stored else ():
+        facts = {"round": each.name, "term": names.get(each.term_id, "–")}
+        if each.altered:
+            text = _(
+                "The stored ballots of the round “%(round)s”, %(term)s, are not those that were"
+                " fixed at its end.",
+                **facts,
+            )
+            advice = _(
+                "It holds seats back and is not computed. Tell the operators to restore the"
+                " ballots, or cancel the round on its page."
+            )
+        else:
+            text = _(
+                "The ballots of the round “%(round)s”, %(term)s, were not fixed in time.", **facts
+            )
+            advice = _("It holds seats back until you cancel it on its page.")
+        yield Alarm(text, advice)
 
 
 def _paused(pause: Pause | None, window: str) -> str:

@@ -56,7 +56,8 @@ from portal.registration.seat_counts import Totals, totals
 from portal.waiting_room import admission_limits, room, wait_estimates
 from portal.waiting_room.admission_limits import Pause
 from portal.waiting_room.room import RoomState
-from portal.windows import readiness
+from portal.windows import readiness, rounds
+from portal.windows.models import Round
 from portal.windows.phases import Phase, phase
 
 Found = TypeVar("Found")
@@ -163,6 +164,7 @@ class Stored:
     students: int
     differences: dict[int, int]  # found by the continuous audit, by term
     pauses: dict[int, Pause]  # the last pause of each waiting room, by window
+    rounds: list[Round]  # those that can't go on by themselves
 
 
 @dataclass(frozen=True)
@@ -424,6 +426,7 @@ def _read_stored(terms: tuple[int, ...]) -> Stored:
             students=readiness.count_students(session),
             differences={row.term_id: row.found for row in session.execute(differ)},
             pauses=admission_limits.latest_pauses(session, terms),
+            rounds=rounds.stuck(session, terms),
         )
 
 

@@ -139,10 +139,14 @@ def compute(number: int) -> None:
     if found.state != "closed" or found.public_value is None:
         return
     problem = frozen_problem(number)
+    altered = root(problem) != found.root or rounds.commitment(found) != problem.settings.commitment
+    if altered != found.altered:
+        with transaction() as session:
+            rounds.locked(session, number).altered = altered
+    if altered:
+        raise ValueError(f"Round {number}: its ballots are not those under its root.")
     result = allocate(problem, seed_of(found.secret, found.public_value))
     contents = published(problem, found.secret, found.public_value, result)
-    if contents["root"] != found.root:
-        raise ValueError(f"Round {number}: its ballots are not those under its root.")
     text = canonical(contents)
     file, digest = _compressed(text), sha256(text)
     read = {

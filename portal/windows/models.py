@@ -44,7 +44,8 @@ class Round(Base):
     reserved seats: `given` in the round, or `kept` for later. `key` is that of the form that made
     the round. `root` and `ballots` are set when the ballots are frozen. Students see a round once
     it is `announced`, also if it is canceled later. From `public_at` on, the public value may be
-    known. Ballot codes are made with `code_key`, which is never published.
+    known. Ballot codes are made with `code_key`, which is never published. `altered` says that the
+    stored ballots, settings or secret are not those that were fixed.
     """
 
     __tablename__ = "rounds"
@@ -77,3 +78,4 @@ class Round(Base):
     # Whether it is the round of the term that holds seats back, and whether the ledger knows which.
     held: Mapped[bool] = mapped_column(default=False)
     hold_stored: Mapped[bool] = mapped_column(default=False)
+    altered: Mapped[bool] = mapped_column(default=False)

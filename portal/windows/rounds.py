@@ -3,7 +3,7 @@
 A round is a window without a race. While it takes ballots, no window may be open for its students.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -298,6 +298,16 @@ def may_be_known(session: Session, public_at: datetime) -> bool:
 def normal_value(text: str) -> str:
     """Return a public value in the one spelling that is stored."""
     return " ".join(text.split()).lower()
+
+
+def stuck(session: Session, terms: Sequence[int]) -> list[Round]:
+    """Return the ended rounds of these terms that hold seats back and can't go on by themselves.
+
+    Their ballots were not fixed in time, or are not those that were fixed (`altered`).
+    """
+    late = Round.root.is_(None) & (Round.public_at <= func.clock_timestamp())
+    query = select(Round).where(Round.term_id.in_(terms), Round.state == "closed")
+    return list(session.scalars(query.where(late | Round.altered).order_by(Round.id)))
 
 
 def is_over(session: Session, found: Round) -> bool:

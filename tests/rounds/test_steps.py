@@ -172,7 +172,11 @@ def test_ballots_that_are_not_under_the_root_are_not_computed(popular: Round) ->
     steps.enter_value(after.id, after.version, "4711", an_admin(), "tests")
     with pytest.raises(RuntimeError):
         steps.work(after.term_id)
-    assert again(after.id).state == "closed"
+    assert (again(after.id).state, again(after.id).altered) == ("closed", True)
+    with transaction() as session:
+        session.execute(update(Round).where(Round.id == after.id).values(root=after.root))
+    steps.work(after.term_id)
+    assert (again(after.id).state, again(after.id).altered) == ("computed", False)
 
 
 def test_ballots_are_not_fixed_once_the_value_may_be_known(

@@ -11,15 +11,25 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from portal.catalog.models import Term
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
+from portal.operations import figures
 from portal.rounds import ballots, steps
 from portal.windows.models import Round
 from tests.cast import Cast, a_course, a_section
-from tests.rounds.builders import a_round, again, applied, computed, frozen, known, ranks
+from tests.rounds.builders import (
+    a_round,
+    again,
+    an_admin,
+    applied,
+    computed,
+    frozen,
+    known,
+    ranks,
+)
 from tests.web.admin.rounds.test_rounds import at, send
 from tests.web.visitors import browser_of
 
@@ -89,7 +99,33 @@ def test_page_says_what_to_do_when_it_is_too_late_to_fix_the_ballots(
 ) -> None:
     after = known(frozen(known(popular)))
     assert after.root is None
-    assert "Cancel the round, and make a new one" in admin.get(at(after)).text
+    page = admin.get(at(after)).text
+    assert "Cancel the round, and make a new one" in page
+    assert "holds back the seats" in page
+    assert "were not fixed in time." in alarms(admin)
+    steps.cancel(after.id, after.version, an_admin(), "tests")
+    assert "were not fixed in time." not in alarms(admin)
+
+
+def test_page_and_alarm_say_that_stored_ballots_differ_from_those_under_the_root(
+    admin: FlaskClient, popular: Round
+) -> None:
+    after = known(frozen(popular))
+    with transaction() as session:
+        session.execute(update(Round).where(Round.id == after.id).values(root="0" * 64))
+    steps.enter_value(after.id, after.version, "4711", an_admin(), "tests")
+    with pytest.raises(RuntimeError):
+        steps.work(after.term_id)
+    page = admin.get(at(after)).text
+    assert "they give another root" in page
+    assert f"/rounds/{after.id}/cancel" in page
+    assert "are not those that were fixed at its end." in alarms(admin)
+
+
+def alarms(admin: FlaskClient) -> str:
+    """Return the page with the alarms, with new figures."""
+    figures.forget()
+    return " ".join(admin.get("/admin/operations").text.split())
 
 
 def test_comparison_of_a_round_canceled_after_computing_had_the_real_draw(

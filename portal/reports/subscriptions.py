@@ -14,7 +14,7 @@ from portal.catalog.local_time import local_clock
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import catalog_of
 from portal.core.audit_trail import add_audit_entry
-from portal.core.db import transaction
+from portal.core.db import read_only, transaction
 from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds
 from portal.core.queue import NO_TERM, enqueue
@@ -261,8 +261,8 @@ def send_now(who: int, number: int) -> None:
 
 def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
     """Return the job that queues the mails that are due, if any are."""
-    with transaction() as session:
-        first = session.scalar(select(func.min(ReportSubscription.next_at)).where(_is_due()))
+    with read_only() as connection:
+        first = connection.scalar(select(func.min(ReportSubscription.next_at)).where(_is_due()))
     return [DueJob(NO_TERM, "report", milliseconds(first))] if first else []
 
 

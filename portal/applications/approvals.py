@@ -36,6 +36,9 @@ class Adjust:
             return "" if now.holds else "no_seat"
         return "has_seat" if now.holds else ""
 
+    def parts(self, application: Application) -> list[str]:  # noqa: ARG002
+        return []
+
     def preview(self, application: Application) -> list[Reason]:
         found = adjustments.preview(self._change(application))
         not_offered = {*ALWAYS_OVERRIDDEN, *NOT_OVERRIDABLE}
@@ -84,10 +87,14 @@ class Permit:
     def pointless(self, now: Situation) -> str:
         if now.holds:
             return "has_seat"
-        waived = frozenset(self.waives(now.application))
+        waived = frozenset(self._given(now.application))
         if waived <= now.permitted:
             return "permitted"
         return "" if now.may_refuse(waived) else "met"
+
+    def parts(self, application: Application) -> list[str]:
+        rules = self.waives(application)
+        return rules if len(rules) > 1 else []
 
     def preview(self, application: Application) -> list[Reason]:  # noqa: ARG002
         return []
@@ -100,12 +107,17 @@ class Permit:
         wanted = NewPermission(
             application.student_id or 0,
             application.section_id or 0,
-            self.waives(application),
+            self._given(application),
             approval["note"],
             application=application.id,
         )
         permissions.grant(session, wanted, approval["by"])
         return Acted()
+
+    def _given(self, application: Application) -> list[str]:
+        """Return the rules that were approved; before that, those that were asked for."""
+        part: list[str] | None = (application.approval or {}).get("waives")
+        return part or self.waives(application)
 
 
 @dataclass(frozen=True)
@@ -117,6 +129,9 @@ class Admit:
 
     def pointless(self, now: Situation) -> str:
         return "is_student" if now.is_student else ""
+
+    def parts(self, application: Application) -> list[str]:  # noqa: ARG002
+        return []
 
     def preview(self, application: Application) -> list[Reason]:  # noqa: ARG002
         return []

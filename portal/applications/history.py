@@ -45,7 +45,7 @@ def move(  # noqa: PLR0913, PLR0917  the columns of an entry
         subjects(application),
         by=by,
         before=before,
-        after={"state": state},
+        after={"state": state} | {name: data[name] for name in ("waives",) if name in data},
         reason=note,
     )
     session.flush()

@@ -95,6 +95,9 @@ class Approval(Protocol):
     def pointless(self, now: Situation) -> str:
         """Return the code of why it would change nothing; "" if it would."""
 
+    def parts(self, application: Application) -> list[str]:
+        """Return the rules that may be approved one by one; none if it is all or nothing."""
+
     def preview(self, application: Application) -> list[Reason]:
         """Return the reasons of the ledger against it that the decider may override."""
 

@@ -298,10 +298,16 @@ def decline(application: int, decider: Decider) -> None:
         tell_applicant(session, found, entry, DECLINED)
 
 
-def approve(application: int, decider: Decider, overrides: Sequence[str] = ()) -> Approved:
+def approve(
+    application: int,
+    decider: Decider,
+    overrides: Sequence[str] = (),
+    waives: Sequence[str] = (),
+) -> Approved:
     """Approve a stage; the last one is carried out at once, or by a worker if that fails.
 
-    `overrides` are codes of the ledger's reasons that no longer refuse. Raises ApplicationRefused.
+    `overrides` are codes of the ledger's reasons that no longer refuse; `waives` are the rules of
+    the application that are approved, none = all. Raises ApplicationRefused.
     """
     with transaction() as session:
         found = _in_review(session, application, decider)
@@ -320,14 +326,18 @@ def approve(application: int, decider: Decider, overrides: Sequence[str] = ()) -
             entry = move(session, found, REVIEW, "forward", decider.by, decider.note)
             tell_applicant(session, found, entry, "forward", note="")
         else:
-            entry = move(session, found, ACTING, "approve", decider.by, decider.note)
+            part = _part(kind.approval.parts(found), waives)
+            entry = move(session, found, ACTING, "approve", decider.by, decider.note, **part)
             found.approval = {
                 "entry": entry.id,
                 "by": decider.by,
                 "note": decider.note,
                 "overrides": list(overrides),
                 "correlation": correlation(),
+                **part,
             }
+            if part and (code := pointless(found)):
+                raise ApplicationRefused(code)
     if found.state == REVIEW:
         return Approved(REVIEW, forwarded=True)
     act(application)
@@ -414,12 +424,19 @@ def _settle(session: Session, application: Application, acted: Acted) -> None:
         return
     application.event = acted.event
     application.decided_at = session.scalar(func.now())
-    note = (application.approval or {})["note"]
-    entry = move(session, application, APPROVED, "done", None, note)
-    tell_applicant(session, application, entry, APPROVED)
+    approval = application.approval or {}
+    part = {name: approval[name] for name in ("waives",) if name in approval}
+    entry = move(session, application, APPROVED, "done", None, approval["note"], **part)
+    tell_applicant(session, application, entry, APPROVED, **part)
 
 
 # Parts of each change
+
+
+def _part(rules: Sequence[str], given: Sequence[str]) -> dict[str, list[str]]:
+    """Return what is noted of an approval in part: the rules given; nothing of a whole one."""
+    some = [each for each in rules if each in given]
+    return {"waives": some} if 0 < len(some) < len(rules) else {}
 
 
 def today() -> date:

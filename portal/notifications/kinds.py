@@ -394,6 +394,14 @@ def _application_moved(notification: Notification) -> NotificationText:
         text.append(str(APPLICATION_TEXTS[which]))
     if amount := data.get("amount"):
         text.append(_("Amount: %(amount)s.", amount=money(amount, data["currency"])))
+    if given := data.get("waives"):  # if it is less than was asked for
+        title = _k("Your application for %(name)s is approved in part")
+        text.append(
+            _(
+                "These rules no longer apply to you: %(rules)s. The others still do.",
+                rules=permission_names(given),
+            )
+        )
     if last_day := data.get("last_day"):
         shown_day = day(date.fromisoformat(last_day), year=True)
         text.append(_("The last day to send it is %(day)s.", day=shown_day))

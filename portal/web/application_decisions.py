@@ -25,15 +25,15 @@ from portal.backend import backend
 from portal.catalog.formatting import money
 from portal.catalog.term_catalog import catalog_of, published_terms
 from portal.core.db import transaction
-from portal.core.i18n import _l, current_locale
+from portal.core.i18n import _, _l, current_locale
 from portal.core.moments import milliseconds
 from portal.ledger.errors import LedgerUnavailable
 from portal.registration.next_steps import RefusalContext
-from portal.registration.reasons import OBSTACLES, label
+from portal.registration.reasons import OBSTACLES, PERMISSIONS, label, permission_names
 from portal.reports.effects.adjustments import obstacles_in_words
 from portal.web.application_documents import DOCUMENT_TEXTS, document_to_download, page_picture
 from portal.web.confirm import seen_number
-from portal.web.forms import Form, NoteField
+from portal.web.forms import ChoicesField, Form, NoteField
 from portal.web.http.access import visitor
 from portal.web.http.downloads import download
 from portal.web.http.layout import go
@@ -61,20 +61,48 @@ TEXTS = {
     "charge_states": CHARGE_STATES,
     "charge_tones": CHARGE_TONES,
     "money": money,
+    "rules": permission_names,
     **DOCUMENT_TEXTS,
 }
 
 
 class DecisionForm(Form):
-    """The reason for a decision, and the reasons of the ledger to override."""
+    """The reason for a decision, which rules are approved, and the ledger's reasons to override."""
 
     over = SelectMultipleField(validate_choice=False)
+    waives = ChoicesField(
+        _l("Rules that should not apply"),
+        choices={},
+        description=_l("To approve in part, clear the rules that still apply."),
+    )
     note = NoteField(
         _l("Reason"),
         required=True,
         missing=_l("Give a reason. The student reads it."),
         description=_l("The student reads it, and the audit trail keeps it."),
     )
+
+    @classmethod
+    def about(cls, line: ApplicationView, decision: str = "") -> "DecisionForm":
+        """Return the form for an application, with its rules if they can be approved in part."""
+        parts = line.kind.approval.parts(line.application) if _can_be_split(line) else []
+        form = cls() if decision else cls(formdata=None, data={"waives": parts})
+        form.waives.offer({code: PERMISSIONS[code] for code in parts})
+        if decision == "approve":
+            form.waives.missing = _("Choose at least one rule.")
+        if not parts:
+            del form.waives
+        return form
+
+    @property
+    def given(self) -> list[str]:
+        """Return the rules that are approved; none if there is no choice."""
+        return list(self.waives.data) if "waives" in self else []
+
+
+def _can_be_split(line: ApplicationView) -> bool:
+    """Return whether the next approval is carried out and could leave out a part."""
+    return bool(line.stage) and line.is_last_stage and not line.stale
 
 
 @dataclass(frozen=True)
@@ -142,16 +170,17 @@ class Desk:
 
     def show(self, application_id: int) -> ResponseReturnValue:
         """Render one application with what an approval would do."""
-        return self._page(self.find(application_id), DecisionForm(formdata=None)), 200
+        line = self.find(application_id)
+        return self._page(line, DecisionForm.about(line)), 200
 
     def decide(self, application_id: int) -> ResponseReturnValue:
         """Approve, decline or ask for more, once."""
-        line, form = self._find(application_id), DecisionForm()
+        line, decision = self._find(application_id), request.form.get("decision", "")
         if line is None:
             return self._lead_away()
-        decision = request.form.get("decision", "")
         if decision not in DONE:
             abort(400)
+        form = DecisionForm.about(line, decision)
         if not form.validate():
             return self._page(line, form), 422
         decider = Decider(visitor().id, form.note.data, seen_number(), self.limited)
@@ -225,7 +254,7 @@ def _decide(application: int, decision: str, decider: Decider, form: DecisionFor
     else:
         wanted = () if decider.limited else form.over.data or ()
         overrides = tuple(code for code in wanted if code in OBSTACLES)
-        found = service.approve(application, decider, overrides)
+        found = service.approve(application, decider, overrides, form.given)
         if found.forwarded:
             return str(FORWARDED)
         if found.state == REVIEW:

@@ -73,6 +73,13 @@ def a_visiting_application(
     return made
 
 
+def set_answer(application: int, **answers: list[str]) -> None:
+    """Change answers of an application, as its student could before it was sent."""
+    with transaction() as session:
+        found = session.get_one(Application, application)
+        found.answers = {**found.answers, **answers}
+
+
 def require(section: Section) -> None:
     """Give the section a prerequisite that no student has passed."""
     set_section(section, prerequisites={"course": "MAT-0"})

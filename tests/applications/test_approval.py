@@ -31,6 +31,7 @@ from tests.applications.stories import (
     has_seat,
     history,
     require,
+    set_answer,
     steps,
     the,
 )
@@ -369,3 +370,37 @@ def test_an_act_repeated_after_a_kill_takes_no_second_seat(free: Section, cast: 
     assert (the(asked).state, the(asked).event) == ("approved", before.event)
     drain(free.term_id, seconds=0)
     assert deeds().count("selection.add") == 1
+
+
+def test_a_permission_is_approved_in_part(free: Section, cast: Cast) -> None:
+    require(free)
+    asked = an_application("permission", cast.ada, free)
+    set_answer(asked, waives=["prerequisite", "time_conflict"])
+    done = service.approve(asked, decider(asked, cast.max.id), (), ["prerequisite", "nonsense"])
+    assert done.state == "approved"
+    with transaction() as session:
+        (given,) = session.scalars(select(Permission))
+        trail = session.scalars(
+            select(AuditEntry).where(AuditEntry.action == "application.done")
+        ).one()
+    assert given.waives == ["prerequisite"]
+    assert (trail.after or {})["waives"] == ["prerequisite"]
+    letter = a_letter().message
+    assert letter["Subject"] == "Your application for MAT 1-02 is approved in part"
+    assert "These rules no longer apply to you: Prerequisites." in " ".join(
+        str(letter.get_content()).split()
+    )
+
+
+def test_a_part_that_changes_nothing_is_refused(free: Section, cast: Cast) -> None:
+    require(free)
+    asked = an_application("permission", cast.ada, free)
+    set_answer(asked, waives=["prerequisite", "restriction"])
+    with pytest.raises(ApplicationRefused) as refused:
+        service.approve(asked, decider(asked, cast.max.id), (), ["restriction"])
+    assert refused.value.code == "met"
+    assert (the(asked).state, the(asked).approval) == ("review", None)
+    assert approve(asked, cast.max.id) == "approved"  # all of it
+    with transaction() as session:
+        (given,) = session.scalars(select(Permission))
+    assert given.waives == ["prerequisite", "restriction"]

@@ -19,6 +19,8 @@ from tests.applications.stories import (
     decider,
     has_seat,
     history,
+    require,
+    set_answer,
     steps,
     the,
 )
@@ -98,6 +100,32 @@ def test_approval_gives_the_seat(admin: FlaskClient, free: Section, cast: Cast) 
     assert answer.location == HERE
     assert "Approved: Late add, MAT 1-02." in unescape(admin.get(HERE).text)
     assert has_seat(cast.ada, free)
+
+
+def test_a_permission_is_approved_in_part(
+    app: Flask, admin: FlaskClient, free: Section, cast: Cast
+) -> None:
+    made = an_application("permission", cast.ada, free)
+    assert 'name="waives"' not in admin.get(f"{HERE}/{made}").text  # one rule: all or nothing
+    set_answer(made, waives=["prerequisite", "time_conflict"])
+    require(free)
+    page = admin.get(f"{HERE}/{made}").text
+    assert 'value="prerequisite" checked' in page
+    assert 'value="time_conflict" checked' in page
+    assert "To approve in part, clear the rules that still apply." in unescape(page)
+    none = press(admin, made, "approve")
+    assert none.status_code == 422
+    assert "Choose at least one rule." in none.text
+    unknown = press(admin, made, "approve", waives=["prerequisite", "hold"])
+    assert unknown.status_code == 422
+    assert press(admin, made, "decline", note="").status_code == 422  # for its reason alone
+    assert press(admin, made, "approve", waives=["prerequisite"]).status_code == 303
+    ada = browser_of(app, "ada")
+    for client, address in (
+        (admin, f"{HERE}/{made}"),
+        (ada, f"/terms/{free.term_id}/applications/{made}"),
+    ):
+        assert "In part: Prerequisites" in unescape(client.get(address).text)
 
 
 def test_what_the_ledger_refuses_must_be_ticked(

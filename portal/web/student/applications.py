@@ -41,7 +41,7 @@ from portal.core.moments import milliseconds
 from portal.people.roles import Right
 from portal.recorder import read_with_fallback
 from portal.registration.next_steps import NextStep, find_section, section_name
-from portal.registration.reasons import ApplicationStart
+from portal.registration.reasons import ApplicationStart, permission_names
 from portal.web.application_documents import DOCUMENT_TEXTS, document_to_download
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.forms import Form, OneOfField, TextField
@@ -59,6 +59,7 @@ TEXTS = {
     "states": STATES,
     "tones": TONES,
     "actions": ACTIONS,
+    "rules": permission_names,
     "moments": milliseconds,
     **DOCUMENT_TEXTS,
 }

@@ -109,6 +109,9 @@ def test_a_sentence_that_is_not_understood_is_shown_and_asked_about(tmp_path: Pa
         ("Byron, Ada (P), Roe, Ben", ["Byron, Ada", "Roe, Ben"]),
         ("Byron, Ada; Roe, Ben", ["Byron, Ada", "Roe, Ben"]),
         ("Byron/Roe", ["Byron", "Roe"]),
+        ("Turner (P), Hulbert", ["Hulbert", "Turner"]),
+        ("Jane Smith (P), Bo Li", ["Bo Li", "Jane Smith"]),
+        ("Smith, Jane (P), Doe", ["Doe", "Smith, Jane"]),
         ("Staff", []),
         ("Ada Byron, Staff", ["Ada Byron"]),
         ("Staff, TBA", []),
@@ -273,7 +276,18 @@ def test_the_files_other_cells_tell_how_names_are_written(tmp_path: Path) -> Non
     ]
     records, report = read(write_csv(tmp_path, lines))
     assert sorted(records.instructors) == ["Byron, Ada", "Van Dyke, Mary Ann"]
-    assert [note.line for note in report.of("instructors_unclear")] == [2]
+    [note] = report.of("instructors_unclear")
+    assert (note.line, note.more) == (2, "Read as: Van Dyke, Mary Ann.")
+
+
+def test_marks_of_primary_instructors_tell_how_names_are_written(tmp_path: Path) -> None:
+    cells = ("Turner (P), Hulbert", "Kim (P)", "Li, Fox", "Roe, Byron (P)")
+    lines = [ALGORITHMS | {"CRN": f"{at}", "Instructor": cell} for at, cell in enumerate(cells)]
+    records, report = read(write_csv(tmp_path, lines))
+    names = ["Byron", "Fox", "Hulbert", "Kim", "Li", "Roe", "Turner"]
+    assert sorted(records.instructors) == names
+    notes = [(note.line, note.more) for note in report.of("instructors_unclear")]
+    assert notes == [(4, "Read as: Li; Fox."), (5, "Read as: Roe; Byron.")]
 
 
 def test_a_title_above_a_table_with_semicolons_is_no_obstacle(tmp_path: Path) -> None:
@@ -337,8 +351,8 @@ def rows(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def banner_lines() -> Iterable[dict[str, str]]:
-    """Yield the real semester as a class schedule of Banner has it."""
+def banner_lines(between: str) -> Iterable[dict[str, str]]:
+    """Yield the real semester as a class schedule of Banner has it, with a sign between people."""
     texts: dict[str, str] = defaultdict(str)
     for each in rows("restrictions.csv"):
         must = "Must be" if each["rule"] == "must_be" else "May not be"
@@ -356,7 +370,7 @@ def banner_lines() -> Iterable[dict[str, str]]:
                 "Days": each["days"],
                 "Time": f"{each['start_time']}-{each['end_time']}" if times != "TBA" else "TBA",
                 "Date (MM/DD)": f"{first}-{last}" if first else "",
-                "Instructor": "; ".join(
+                "Instructor": between.join(
                     f"{name} (P)" if at == 0 else name for at, name in enumerate(names)
                 ),
             }
@@ -381,10 +395,11 @@ def banner_lines() -> Iterable[dict[str, str]]:
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason=f"the real semester is not at {FOLDER}")
-def test_a_real_semester_as_banner_writes_it_comes_in_whole(tmp_path: Path) -> None:
+@pytest.mark.parametrize("between", ["; ", ", "])
+def test_a_real_semester_as_banner_writes_it_comes_in_whole(tmp_path: Path, between: str) -> None:
     ours, _ = read(FOLDER, term="Fall 2020")
-    banners, report = read(write_xlsx(tmp_path, banner_lines()).parent, term="Fall 2020")
-    assert report.of("restriction_unclear") == []
+    banners, report = read(write_xlsx(tmp_path, banner_lines(between)).parent, term="Fall 2020")
+    assert report.of("restriction_unclear") == report.of("instructors_unclear") == []
     assert banners.sections.keys() == ours.sections.keys()
     assert len(banners.sections) == 2250
     assert banners.kinds["teaching"].keys() == ours.kinds["teaching"].keys()

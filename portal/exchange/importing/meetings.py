@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, time
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from portal.catalog.spellings import Unreadable, date_of, days_of, time_of
 from portal.core.i18n import _k
 from portal.exchange.importing.failures import ImportFailedError
-from portal.exchange.importing.tables import Row
+from portal.exchange.importing.tables import LONGEST_VALUE, Row
 from portal.exchange.spreadsheets import items_of
 
 EXAM = "TES"
@@ -139,10 +139,18 @@ def read_instructors(
 def surnames_first(cells: Iterable[str]) -> bool | None:
     """Return whether commas stand between surname and first name, or between two people.
 
-    A single word beside a comma is a surname or a first name. None if no cell has a comma.
+    Cells with a mark of the primary instructor decide if there are any. None if no cell tells.
     """
-    parts = (part for cell in set(cells) for part in re.split(r"[/;|\n]", cell))
-    found = Counter(_has_single_word(part) for part in parts if len(_people(part)) > 1)
+    marked: Counter[bool] = Counter()
+    others: Counter[bool] = Counter()
+    for part in (part for cell in set(cells) for part in re.split(r"[/;|\n]", cell)):
+        people = _people(part)
+        if _marks_odd_place(people):
+            marked[False] += 1
+        elif len(people) > 1:
+            single = _has_single_word(people)
+            (marked if single and PRIMARY.search(part) else others)[single] += 1
+    found = marked or others
     return found[True] >= found[False] if found else None
 
 
@@ -154,25 +162,51 @@ def _people(part: str) -> list[str]:
     ]
 
 
-def _has_single_word(part: str) -> bool:
-    return any(" " not in PRIMARY.sub("", word) for word in _people(part))
+def _has_single_word(people: list[str]) -> bool:
+    """Return whether a word stands alone between commas: it is a surname or a first name."""
+    return any(" " not in PRIMARY.sub("", word) for word in people)
+
+
+def _groups(people: list[str]) -> Iterator[list[str]]:
+    """Yield the words up to each mark of a primary instructor, then the rest."""
+    group: list[str] = []
+    for word in people:
+        group.append(word)
+        if PRIMARY.search(word):
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _marks_odd_place(people: list[str]) -> bool:
+    """Return whether a mark follows a name that is no pair of a surname and a first name."""
+    return any(len(group) % 2 and PRIMARY.search(group[-1]) for group in _groups(people))
 
 
 def _names(row: Row, part: str, *, surnames_first: bool | None) -> list[str]:
-    """Return the names of a part of a cell, which commas may separate."""
+    """Return the names of a part of a cell, which commas may separate. Report a doubt."""
     words = _people(part)
     if len(words) < 2:
         return words
-    single = _has_single_word(part)
-    if len(words) % 2:
-        if single:
-            row.note("instructors_unclear", "instructors")
-        return [", ".join(words)] if single else words
-    if not single and surnames_first:
-        row.note("instructors_unclear", "instructors")
-    if not single and not surnames_first:
-        return words
-    return [", ".join(pair) for pair in zip(words[::2], words[1::2], strict=True)]
+    single, odd_mark = _has_single_word(words), _marks_odd_place(words)
+    if surnames_first is False or not (single or surnames_first):
+        found, clear = words, odd_mark or not single
+    else:
+        groups = list(_groups(words))
+        found = [name for group in groups for name in _paired(group)]
+        clear = not odd_mark and single == all(len(group) % 2 == 0 for group in groups)
+    if not clear:
+        names = "; ".join(PRIMARY.sub("", name) for name in found)[:LONGEST_VALUE]
+        row.note("instructors_unclear", "instructors", _k("Read as: %(names)s."), names=names)
+    return found
+
+
+def _paired(group: list[str]) -> list[str]:
+    """Return surnames with their first names; single words of an odd number are one name."""
+    if len(group) % 2:
+        return [", ".join(group)] if _has_single_word(group) else group
+    return [", ".join(pair) for pair in zip(group[::2], group[1::2], strict=True)]
 
 
 def _read_days(row: Row) -> int:

@@ -125,7 +125,7 @@ def test_the_audit_trail_is_searched_down_to_what_was_changed(meet: Meet, term: 
     admin.page.get_by_role("button", name="Hide details from instructors").click()
     expect(admin.page.locator("#toasts")).to_contain_text("Saved.")
 
-    admin.page.get_by_role("link", name="Audit").click()
+    admin.page.get_by_role("link", name="Audit trail", exact=True).click()
     admin.page.get_by_label("Words in the reason").fill(reason.upper())
     admin.page.get_by_role("button", name="Search").click()
     row = admin.page.locator(".trail tbody tr")
@@ -135,5 +135,5 @@ def test_the_audit_trail_is_searched_down_to_what_was_changed(meet: Meet, term: 
     main = admin.page.locator("main")
     expect(main).to_contain_text(reason)
     expect(main.get_by_role("row", name="Privacy")).to_contain_text("Yes")
-    main.get_by_role("link", name="All entries for this record").click()
+    main.get_by_role("link", name="Audit trail of this record").click()
     expect(admin.page.get_by_label("Record")).to_have_value(f"student:{walt.id}")

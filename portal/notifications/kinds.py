@@ -153,7 +153,7 @@ def _ballot(notification: Notification) -> NotificationText:
     step = NextStep(_("See the round"), address)
     if "root" not in data:
         clock = LocalClock(backend().settings.zone)
-        title = _("%(name)s has another end", name=data["name"])
+        title = _("The end of %(name)s has changed", name=data["name"])
         text = _(
             "It now ends on %(end)s. Until then you can change your ballot.",
             end=clock.full(data["ends"]),
@@ -163,7 +163,7 @@ def _ballot(notification: Notification) -> NotificationText:
         _("Root: %(root)s", root=data["root"]),
         _("Keep this message. With the root you can check later that no one changed a ballot."),
     )
-    return NotificationText(_("Your ballot in %(name)s is fixed", name=data["name"]), texts, step)
+    return NotificationText(_("Your ballot in %(name)s is final", name=data["name"]), texts, step)
 
 
 # Sections
@@ -466,7 +466,7 @@ ROUND = Kind(
 BALLOT = Kind(
     "ballot",
     _ballot,
-    _l("Your ballot in an allocation round is fixed"),
+    _l("Your ballot in an allocation round is final"),
     _l(
         "It has the root, with which you can check the round later."
         " Also if the end of a round moves."

@@ -1,5 +1,6 @@
 """Receipts in words: a sentence for each kind of event, with the counts at that moment."""
 
+import re
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -17,6 +18,9 @@ from portal.registration.reasons import (
     permission_text,
     reserved_seat_text,
 )
+
+# The end of the seconds of a time such as 9:00:05 am.
+LAST_NUMBER = re.compile(r"(?<=\d)(?=\D*$)")
 
 # The outcome in one or two words, and its tone: go, wait, few or stop; blank for dropped seats.
 OUTCOMES = {
@@ -115,9 +119,9 @@ class ReceiptText:
 
     @property
     def when(self) -> str:
-        """Return the ledger's time to the ms: "Mon, Nov 23, 2026, 09:00:05.123 EST"."""
+        """Return the ledger's time to the ms: "Mon, Nov 23, 2026, 9:00:05.123 am EST"."""
         times, at = LocalClock(backend().settings.zone), self.receipt.at
-        clock = f"{times.at(at):%H:%M:%S}.{at % 1000:03d}"
+        clock = LAST_NUMBER.sub(f".{at % 1000:03d}", times.clock(at, seconds=True))
         return f"{times.day(at)}, {clock} {times.name(at)}"
 
 

@@ -143,29 +143,32 @@ def _write(band: Band) -> str:
 
 
 def parse(session: Session, text: str) -> list[Band]:
-    """Return the bands of a text, a line each. Raise `Unclear`."""
+    """Return the bands of a text, a line each. Raise `Unclear`, which names every wrong line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) > MOST:
         raise Unclear(_("Write at most %(most)s groups.", most=MOST))
     choices = cohorts.choices(session) if lines else {}
     found: list[Band] = []
+    errors = []
     for line in lines:
-        if len(line) > LONGEST:
-            raise Unclear(
-                _(
-                    "Write at most %(most)s characters a line: %(line)s…",
-                    most=LONGEST,
-                    line=line[:SHOWN],
-                )
-            )
-        band = _parse(line, choices)
-        if band in found:
-            raise Unclear(_("This group is listed twice: %(line)s", line=line))
-        found.append(band)
+        try:
+            found.append(_parse(line, choices, found))
+        except Unclear as unclear:
+            errors.append(str(unclear))
+    if errors:
+        raise Unclear(" ".join(errors))
     return found
 
 
-def _parse(line: str, choices: Mapping[str, Mapping[str, str]]) -> Band:
+def _parse(line: str, choices: Mapping[str, Mapping[str, str]], before: Sequence[Band]) -> Band:
+    if len(line) > LONGEST:
+        raise Unclear(
+            _(
+                "Write at most %(most)s characters a line: %(line)s…",
+                most=LONGEST,
+                line=line[:SHOWN],
+            )
+        )
     band: dict[str, Any] = {}
     value: Any
     for part in filter(None, map(str.strip, line.split(";"))):
@@ -196,6 +199,8 @@ def _parse(line: str, choices: Mapping[str, Mapping[str, str]]) -> Band:
         band[kind] = value
     if not band:
         raise Unclear(_("This line has no condition: %(line)s", line=line))
+    if band in before:
+        raise Unclear(_("This group is listed twice: %(line)s", line=line))
     return band
 
 

@@ -14,7 +14,7 @@ new MutationObserver((changes) => {
   }
 }).observe(toasts, { childList: true });
 
-// The newest speaks for all before it on a phone, and for its own section everywhere.
+// The newest speaks for all before it on a phone, and for its own section or the plan everywhere.
 function place(toast) {
   const { about, brief } = toast.dataset;
   for (const other of [...toasts.children]) {

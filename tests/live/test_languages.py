@@ -6,7 +6,7 @@ from tests.cast import Cast
 from tests.live.conftest import Claim, Open
 from tests.live.tabs import Tab
 
-OPEN = {"en": "of 2</span> open", "es": "de 2</span> libres"}
+OPEN = {"en": "of 2</span> open", "es": "de 2</span> libre"}
 
 
 def only(tab: Tab, language: str) -> bool:

@@ -38,11 +38,11 @@ TABS = {
     "/admin/accounts": ("page", "Accounts"),
     "/admin/accounts/{account}": ("true", "Accounts"),
     "/admin/receipts": ("page", "Receipts"),
-    "/admin/audit": ("page", "Audit"),
+    "/admin/audit": ("page", "Audit trail"),
     "/admin/operations": ("page", "Operations"),
     "/admin/operations/flags/mail": ("true", "Operations"),
     "/admin/operations/audits/{term}": ("true", "Operations"),
-    "/admin/webhooks": ("page", "Webhooks"),
+    "/admin/webhooks": ("true", "Operations"),
     "/inbox": ("page", "Inbox"),
 }
 

@@ -114,13 +114,18 @@ def _import(folder: Path) -> None:
             return
 
 
+def _known(username: str, name: str) -> dict[str, str]:
+    return {"username": username, "name": name, "email": f"{username}@fairseat.example"}
+
+
 def _complete(session: Session, hashed: str) -> None:
     """Add what the importer does not read. All accounts share a hash: 2,000 would take minutes."""
     session.execute(delete(SourcedId))  # the institution's own files may use the same IDs
     session.execute(update(Account).values(password_hash=hashed))
-    session.add(Account(username="admin", name="Registrar", password_hash=hashed, is_admin=True))
+    admin = _known("admin", "Registrar")
+    session.add(Account(**admin, password_hash=hashed, is_admin=True))
     for username, name, role in STAFF:
-        known = {"username": username, "name": name, "email": f"{username}@fairseat.example"}
+        known = _known(username, name)
         session.add(Account(**known, password_hash=hashed, staff_roles=[role]))
     history = select(Department.id).where(Department.code == "HIS")
     session.add(

@@ -18,7 +18,7 @@ def changes(before: TermRules, after: TermRules) -> list[tuple[str, str]]:
     """Return the name of each rule with its value, or its old and its new value."""
     number = formatting.number
     pairs = [
-        (_("Credits"), number(before.credit_limit), number(after.credit_limit)),
+        (_("Credit limit"), number(before.credit_limit), number(after.credit_limit)),
         (_("Drops per day"), number(before.drops_per_day), number(after.drops_per_day)),
         (_("Skipped students"), _skips(before), _skips(after)),
         *(
@@ -35,7 +35,7 @@ def _day(deadline: date | None) -> str:
 
 def _skips(rules: TermRules) -> str:
     if not rules.skip_limit:
-        return _("kept")
+        return _("keep their position")
     count = rules.skip_limit
     lost = _n("removed after %(count)s skip", "removed after %(count)s skips", count, count=count)
     reasons = ", ".join(label(code) for code in rules.skip_reasons)

@@ -30,7 +30,7 @@ class MailTextForm(Form):
         missing=_l("Enter a text."),
         render_kw={"rows": 16},
     )
-    reason = ReasonField(required=False)
+    reason = ReasonField(_l("Reason (needed to save)"), required=False)
 
 
 @bp.get("")

@@ -68,7 +68,7 @@ class RoundForm(CohortForm):
         _l("How seats are given"),
         choices={
             "draft": _l(
-                "In turns: each student gets one choice a turn, and the order turns round each time"
+                "In turns: each student gets one choice a turn, and the order reverses each time"
                 " (draft, usual)"
             ),
             "serial": _l(

@@ -1,5 +1,6 @@
 """Students for the registrar: the search, and the page of one student."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Blueprint, abort, render_template, request, url_for
@@ -7,6 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.backend import backend
 from portal.catalog import cohort_names
+from portal.catalog.models import Term
 from portal.catalog.term_catalog import catalog_of, live_terms, published_terms
 from portal.core.db import transaction
 from portal.core.sorting import Sorting
@@ -55,7 +57,7 @@ def show(student_id: int) -> ResponseReturnValue:
     record = record_or_404(student_id)
     terms = live_terms() if visitor().may(Right.SEE_SECTIONS) else published_terms()
     wanted = request.args.get("term", type=int)
-    term = next((each for each in terms if each.id == wanted), terms[0] if terms else None)
+    term = next((each for each in terms if each.id == wanted), None) or _current(terms)
     return render_template(
         "admin/student.html",
         record=record,
@@ -66,6 +68,15 @@ def show(student_id: int) -> ResponseReturnValue:
         now=_selections(record.profile, term.id) if term else None,
         days=by_day(history(student_id, term.id).receipts[:10]) if term else [],
     )
+
+
+def _current(terms: Sequence[Term]) -> Term | None:
+    """Return the latest term with an open window, else the latest published one, else a draft."""
+    published, now = [each for each in terms if each.state != "draft"], read_with_fallback.now()
+    for each in published:
+        if any(it.opens <= now < it.closes for it in read_with_fallback.windows(each.id)):
+            return each
+    return next(iter([*published, *terms]), None)
 
 
 def only_advisees_of() -> int | None:

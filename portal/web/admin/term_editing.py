@@ -114,26 +114,32 @@ class NewTermForm(TermForm):
 CHANGES = {
     "publish": Wording(
         _l("Publish the term"),
-        _l("Students and instructors can see it at once. Students register in its windows."),
+        _l(
+            "Once you publish it, students and instructors see it at once. Students register in"
+            " its windows."
+        ),
         _l("%(term)s is published."),
     ),
     "unpublish": Wording(
         _l("Make the term a draft again"),
-        _l("Students and instructors can’t see it until you publish it again."),
+        _l(
+            "If you make it a draft, students and instructors can’t see it until you publish it"
+            " again."
+        ),
         _l("%(term)s is a draft again."),
         danger=True,
     ),
     "archive": Wording(
         _l("Archive the term"),
         _l(
-            "It disappears from lists of terms. Students keep its schedule and receipts, and"
-            " you can bring it back."
+            "If you archive it, it disappears from lists of terms. Students keep its schedule and"
+            " receipts, and you can bring it back."
         ),
         _l("%(term)s is archived."),
     ),
     "reopen": Wording(
         _l("Bring the term back"),
-        _l("It is in lists of terms again."),
+        _l("The term comes back into the lists of terms."),
         _l("%(term)s is back in lists of terms."),
     ),
 }

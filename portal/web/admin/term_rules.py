@@ -44,7 +44,7 @@ class RulesForm(Form):
     """The rules of a term."""
 
     credit_limit = DecimalField(
-        _l("Credits"),
+        _l("Credit limit"),
         most=100,
         description=_l("The maximum per student, unless the student’s record has another limit."),
     )
@@ -179,7 +179,8 @@ class BandsForm(Form):
             " Graduate”, “major: CSC, MAT”, “major of the course” or “credits: 90”. Put a"
             " semicolon between conditions that must all hold. Minors don’t count as majors."
             " Credits count all completed courses on the record, whatever the grade. Everyone"
-            " else comes last. Blank: first come, first served."
+            " else comes last. Blank: first come, first served. Nothing can change while someone"
+            " waits."
         ),
         longest=2 * bands.LONGEST,
         render_kw={"rows": 6, "spellcheck": "false"},

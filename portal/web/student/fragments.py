@@ -186,12 +186,12 @@ def toast(  # noqa: PLR0913  each has a default that most keep
     tone: str = "",
     *,
     brief: bool = False,
-    about: int = 0,
+    about: int | str = 0,
     steps: Iterable[NextStep] = (),
 ) -> Markup:
     """Render a message that is added to #toasts; a `brief` one disappears.
 
-    A message about a section replaces the previous one about it.
+    A message about a section, or about the plan, replaces the previous one about it.
     """
     facts = {"title": title, "text": text, "tone": tone, "brief": brief, "about": about}
     return render_fragment("fragments/toast.html", **facts, steps=tuple(steps))

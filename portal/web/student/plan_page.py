@@ -103,7 +103,7 @@ def change_plan(term_id: int) -> ResponseReturnValue:
     if late:
         return panel(now, message=late)
     if word.startswith(TAKES_OUT):
-        message = fragments.toast(_("Removed from your plan."), brief=True)
+        message = fragments.toast(_("Removed from your plan."), brief=True, about="plan")
         return panel(now, lost=True) + message
     return panel(now)
 
@@ -210,7 +210,7 @@ def plan_section(term_id: int, section_id: int) -> ResponseReturnValue:
         back = request_form.return_address(card.term_id)
         flash_messages.keep(message, "go", back)
         return redirect(f"{back}#section-{card.id}", 303)
-    toast = fragments.toast(message, tone="go", brief=True, about=card.id)
+    toast = fragments.toast(message, tone="go", brief=True, about="plan")
     return close_dialog([panel(now, oob=True), toast])
 
 
@@ -233,7 +233,7 @@ def toggle_plan(term_id: int) -> ResponseReturnValue:
         message, plan = _hindrance(error), None
     tone = "go" if plan else "few"
     if request.htmx:
-        toast = fragments.toast(message, tone=tone, brief=True, about=card.id)
+        toast = fragments.toast(message, tone=tone, brief=True, about="plan")
         return panel(now, plan, oob=True) + toast
     back = request_form.return_address(card.term_id)
     flash_messages.keep(message, tone, back)

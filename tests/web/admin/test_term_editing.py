@@ -194,7 +194,7 @@ def test_plans_do_not_name_a_draft_as_last_time(term: Term, section: Section) ->
 def test_published_term_is_there(app: Flask, admin: FlaskClient, term: Term, cast: Cast) -> None:
     put(term, "draft")
     asked = admin.get(f"/admin/terms/{term.id}/publish").text
-    assert "Students and instructors can see it at once" in asked
+    assert "students and instructors see it at once" in asked
     assert change(admin, term, "publish").status_code == 303
     assert browser_of(app, "ada").get(f"/terms/{term.id}").status_code == 200
     with transaction() as session:

@@ -5,7 +5,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import update
 
-from portal.catalog.models import Section
+from portal.backend import backend
+from portal.catalog import term_catalog
+from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.people import privacy, student_records
 from portal.people.models import Account, CompletedCourse, Hold, Student
@@ -112,6 +114,18 @@ def test_student_page_shows_history_refusals_and_receipts(
 def test_latest_term_is_shown_first(boss: FlaskClient, cast: Cast, section: Section) -> None:
     seat(cast.ada, section)
     assert "Classes in Fall 2030" in page(boss, cast.ada.id)
+
+
+def test_term_that_students_register_in_is_shown_before_a_draft(
+    boss: FlaskClient, cast: Cast, term: Term
+) -> None:
+    builders.an_open_window(term)
+    builders.a_term("Fall 2099", state="draft")
+    builders.a_term("Spring 2099")
+    term_catalog.forget()
+    assert f"Classes in {term.name}" in page(boss, cast.ada.id)
+    backend().ledger.close_window(term.id, backend().ledger.windows(term.id)[0].id, "tests")
+    assert "Classes in Spring 2099" in page(boss, cast.ada.id)
 
 
 def test_student_page_shows_the_record(boss: FlaskClient, cast: Cast) -> None:

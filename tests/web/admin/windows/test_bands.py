@@ -84,6 +84,8 @@ def test_bands_are_stored_with_a_reason_and_published(
     [
         ("seniors first", "is not a condition"),
         ("year: Seniors", "No student has “Seniors”."),
+        ("year: Seniors\ncredits: 0", "No student has “Seniors”. Choose from:"),
+        ("year: Seniors\ncredits: 0", "enter a whole number such as 90: credits: 0"),
         ("year:  ,", "A name is missing"),
         ("credits: many", "enter a whole number"),
         ("credits: 0", "enter a whole number"),

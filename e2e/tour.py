@@ -233,6 +233,7 @@ STOPS = (
     Stop("max", "/admin/students/{student}/edit"),
     Stop("max", "/admin/students/{student}/view"),
     Stop("max", "/admin/accounts"),
+    Stop("max", "/admin/accounts/new", "main form [type=submit]", ".errors"),
     Stop("max", "/admin/accounts", "main tbody a", "main .row-code"),
     Stop("max", "/admin/students/{student}?term={open}"),
     Stop("max", "/admin/students/{student}?term={open}", "main a:has-text('Add a hold')"),

@@ -15,6 +15,7 @@ AUDIT_ACTIONS = {
     "account.activate": _l("Account activated"),
     "account.change": _l("Account changed"),
     "account.deactivate": _l("Account deactivated"),
+    "account.edit": _l("Account edited"),
     "account.make": _l("Account created"),
     "account.recovery": _l("Link for a new password sent"),
     "account.roles": _l("Roles of an account changed"),

@@ -94,20 +94,22 @@ def send_link(address: str, about: str, language: str) -> None:
     Neither the page nor the time that the answer takes shows whether the address has an account:
     the worker that sends the mail looks it up.
     """
-    _queue_link(None, about, address, language)
-
-
-def send_recovery(account: Account, language: str) -> None:
-    """Mail a link for a new password to the address of an account, which an admin asked for."""
-    language = account.language or language
-    _queue_link(account.id, mail_links.RECOVERY, account.email, language)
-
-
-def _queue_link(account: int | None, about: str, address: str, language: str) -> None:
-    data = {"about": about, "address": address, "language": language}
     with transaction() as session:
-        outbox.queue_mail(session, outbox.LINK, account, data, mail_links.MINUTES)
-    enqueue(NO_TERM, ["notify"])
+        _queue_link(session, None, about, address, language)
+
+
+def send_recovery(session: Session, account: Account, language: str) -> None:
+    """Mail a link for a new password to an account, as an admin asked, once that is committed."""
+    language = account.language or language
+    _queue_link(session, account.id, mail_links.RECOVERY, account.email, language)
+
+
+def _queue_link(
+    session: Session, account: int | None, about: str, address: str, language: str
+) -> None:
+    data = {"about": about, "address": address, "language": language}
+    outbox.queue_mail(session, outbox.LINK, account, data, mail_links.MINUTES)
+    event.listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["notify"]), once=True)
 
 
 def alert(session: Session, account: int, about: str, **facts: str) -> None:

@@ -158,11 +158,9 @@ def recover(account_id: int, epoch: int, password: str) -> None:
     sessions_ended.send(account_id)
 
 
-def note_recovery(account_id: int, by: int, reason: str) -> None:
+def note_recovery(session: Session, account_id: int, by: int, reason: str) -> None:
     """Store in the audit trail that an admin has sent a link for a new password."""
-    with transaction() as session:
-        subject = f"account:{account_id}"
-        add_audit_entry(session, "account.recovery", subject, by=by, reason=reason)
+    add_audit_entry(session, "account.recovery", f"account:{account_id}", by=by, reason=reason)
 
 
 def note_unlock(account_id: int, by: int, reason: str) -> None:

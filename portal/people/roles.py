@@ -102,7 +102,9 @@ WORDS = {
     Right.VIEW_AS_STUDENT: _l("view pages as a student"),
     Right.GRANT_PERMISSIONS: _l("grant and revoke permissions for sections"),
     Right.CHANGE_INSTRUCTORS: _l("change the accounts of instructors"),
-    Right.CHANGE_ACCOUNTS: _l("deactivate accounts, and help people to log in again"),
+    Right.CHANGE_ACCOUNTS: _l(
+        "create, edit and deactivate accounts, and help people to log in again"
+    ),
     Right.GIVE_ROLES: _l("give and end roles"),
     Right.DECIDE: _l("decide requests and applications"),
     Right.EXCHANGE_DATA: _l("import and export data"),

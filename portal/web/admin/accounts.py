@@ -106,8 +106,9 @@ def recover(account_id: int) -> ResponseReturnValue:
     def change(reason: str) -> str:
         if refusal:
             raise NotPossible(refusal)
-        accounts.note_recovery(account_id, visitor().id, reason)
-        mail.send_recovery(account, str(current_locale()))
+        with transaction() as session:
+            accounts.note_recovery(session, account_id, visitor().id, reason)
+            mail.send_recovery(session, account, str(current_locale()))
         return _("A link is on its way to %(address)s.", address=account.email)
 
     return _confirm(

@@ -100,6 +100,8 @@ ACTS: dict[str, Form | str] = {
         f"POST /admin/accounts/<int:account_id>/{act}": "tests/web/admin/test_accounts.py"
         for act in ("<any(deactivate,activate):wanted>", "recovery", "unlock")
     },
+    "POST /admin/accounts/new": "tests/web/admin/test_account_editing.py",
+    "POST /admin/accounts/<int:account_id>/edit": "tests/web/admin/test_account_editing.py",
     "POST /admin/staff/<int:account_id>": "tests/web/admin/test_staff.py",
     **{
         f"POST /admin/instructors/{each}": "tests/web/admin/students/test_editing.py"

@@ -320,9 +320,11 @@ RULES = {
     "GET /admin/accounts/<int:account_id>": needs(Right.SEE_ACCOUNTS),
     **{
         f"{method} /admin/accounts/<int:account_id>/{act}": needs(Right.CHANGE_ACCOUNTS)
-        for act in ("<any(deactivate,activate):wanted>", "recovery", "unlock")
+        for act in ("<any(deactivate,activate):wanted>", "recovery", "unlock", "edit")
         for method in ("GET", "POST")
     },
+    "GET /admin/accounts/new": needs(Right.CHANGE_ACCOUNTS),
+    "POST /admin/accounts/new": needs(Right.CHANGE_ACCOUNTS),
     "GET /admin/staff": needs(Right.SEE_STAFF),
     "GET /admin/staff/<int:account_id>": needs(Right.GIVE_ROLES),
     "POST /admin/staff/<int:account_id>": needs(Right.GIVE_ROLES),

@@ -1,0 +1,163 @@
+"""Accounts of people without a student record: created and edited by admins."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from portal.catalog.record_details import Field, RecordDetails, text_lines
+from portal.core.audit_trail import AuditEntry, add_audit_entry
+from portal.core.db import ChangedMeanwhile
+from portal.core.i18n import _l
+from portal.people import signals
+from portal.people.accounts import OF_PERSON
+from portal.people.models import Account, Student
+from portal.people.roles import OWN, ROLES, rights_of
+from portal.people.student_editing import UsernameTaken
+from portal.people.visitors import Visitor
+
+
+class AddressTaken(Exception):  # noqa: N818  an expected state, not an error
+    """Another account has the email address."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccountDetails(RecordDetails):
+    """What an admin may set of an account."""
+
+    FIELDS: ClassVar[Mapping[str, Field]] = {
+        "name": (_l("Name"), text_lines),
+        "email": (_l("Email"), text_lines),
+    }
+
+    name: str
+    email: str = ""
+
+
+def details(account: Account) -> AccountDetails:
+    """Return the account's details."""
+    return AccountDetails(name=account.name, email=account.email)
+
+
+def username_taken(session: Session, username: str) -> bool:
+    """Return whether an account, even a deleted one, has the username in upper or lower case."""
+    same = func.lower(Account.username) == func.lower(username)
+    return session.scalar(select(Account.id).where(same).limit(1)) is not None
+
+
+def address_taken(session: Session, address: str, other_than: int = 0) -> bool:
+    """Return whether another account of a person has the email address."""
+    same = func.lower(Account.email) == func.lower(address), Account.id != other_than
+    return session.scalar(select(Account.id).where(*same, *OF_PERSON).limit(1)) is not None
+
+
+def may_change_email(account: Account, by: Visitor) -> bool:
+    """Return whether `by` has every right that reading the account's mail could give.
+
+    An admin's address never changes on pages: a link for a password goes there.
+    """
+    held = {*account.staff_roles, *(["scheduler"] if account.schedules_for else [])}
+    if account.is_admin or not held <= ROLES.keys():  # a newer version may know more roles
+        return False
+    return rights_of(frozenset(held)) - OWN <= rights_of(by.roles)
+
+
+def create(
+    session: Session, username: str, wanted: AccountDetails, by: int, reason: str
+) -> tuple[Account, bool]:
+    """Store a new account without password or roles; return it, and whether it is new.
+
+    The same form sent twice creates it once. Raise UsernameTaken or AddressTaken.
+    """
+    _lock(session)
+    if same := _created_before(session, username, wanted, by):
+        return same, False
+    if username_taken(session, username):
+        raise UsernameTaken
+    if address_taken(session, wanted.email):
+        raise AddressTaken
+    account = Account(username=username, name=wanted.name, email=wanted.email)
+    session.add(account)
+    try:
+        session.flush()
+    except IntegrityError as error:  # a student or an import took it
+        raise UsernameTaken from error
+    after = {"username": username, **wanted.facts}
+    subject = f"account:{account.id}"
+    add_audit_entry(session, "account.make", subject, by=by, after=after, reason=reason)
+    return account, True
+
+
+def edit(  # noqa: PLR0913, PLR0917  who changes what from what, and why
+    session: Session,
+    account_id: int,
+    seen: str,
+    wanted: AccountDetails,
+    by: Visitor,
+    reason: str,
+) -> bool:
+    """Give the account another name or address; return False if that is done already.
+
+    Raise AddressTaken, and ChangedMeanwhile if the details are no longer as in `seen`, a mark, if
+    the account has become a student's, or if its address may not change.
+    """
+    _lock(session)
+    query = select(Account).where(Account.id == account_id, *OF_PERSON).with_for_update()
+    account = session.scalar(query)
+    if account is None or student_of(account):
+        raise ChangedMeanwhile
+    before = details(account)
+    if before == wanted:
+        return False
+    if before.mark != seen:
+        raise ChangedMeanwhile
+    if before.email != wanted.email:
+        if logs_in_with_address(account) or not may_change_email(account, by):
+            raise ChangedMeanwhile
+        if address_taken(session, wanted.email, account_id):
+            raise AddressTaken
+        signals.email_changed.send(session, account_id, before.email)
+    account.name, account.email = wanted.name, wanted.email
+    add_audit_entry(
+        session,
+        "account.edit",
+        f"account:{account_id}",
+        by=by.id,
+        before=before.facts,
+        after=wanted.facts,
+        reason=reason,
+    )
+    return True
+
+
+def logs_in_with_address(account: Account) -> bool:
+    """Return whether the person signed up with the address, so that it must stay."""
+    return account.username == account.email
+
+
+def student_of(account: Account) -> Student | None:
+    """Return the student whose record has the account's name and address; None if there is none."""
+    student = account.student
+    return student if student and student.deleted_at is None else None
+
+
+def _lock(session: Session) -> None:
+    """Let one such change at a time check that usernames and addresses are free."""
+    session.execute(select(func.pg_advisory_xact_lock(func.hashtext("accounts"))))
+
+
+def _created_before(
+    session: Session, username: str, wanted: AccountDetails, by: int
+) -> Account | None:
+    """Return the account if the admin has created it by the same form."""
+    entry = select(AuditEntry.id).where(
+        AuditEntry.action == "account.make",
+        AuditEntry.subject == func.concat("account:", Account.id),
+        AuditEntry.account_id == by,
+    )
+    found = select(Account).where(Account.username == username, entry.exists(), *OF_PERSON)
+    account = session.scalar(found)
+    return account if account and details(account) == wanted else None

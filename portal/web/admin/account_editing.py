@@ -1,0 +1,227 @@
+"""Creating and editing accounts: a form, a review, then the change."""
+
+from typing import ClassVar
+
+from flask import Blueprint, abort, flash, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
+from wtforms import ValidationError
+
+from portal.backend import backend
+from portal.core.db import ChangedMeanwhile, transaction
+from portal.core.i18n import _, _l, current_locale
+from portal.exchange.importing.edits import note_original
+from portal.notifications import mail
+from portal.people import account_editing, accounts, visitors
+from portal.people.account_editing import AccountDetails, AddressTaken
+from portal.people.accounts import LONGEST_ADDRESS
+from portal.people.models import Account
+from portal.people.roles import Right
+from portal.people.student_editing import UsernameTaken
+from portal.web import drafts
+from portal.web.admin.section_editing import confirm_change, conflict, form_page, is_complete
+from portal.web.admin.section_forms import Sent
+from portal.web.confirm import Confirmation
+from portal.web.drafts import render_or_redirect
+from portal.web.forms import Form, ReasonForm, TextField
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
+
+bp = Blueprint("account_editing", __name__, url_prefix="/accounts")
+
+
+class AccountForm(Form):
+    """All fields of an account."""
+
+    rows: ClassVar[tuple[tuple[str, ...], ...]] = (("name", "email"),)
+    known: ClassVar[dict[str, list[str]]] = {}  # suggestions for its fields
+
+    name = TextField(_l("Name"), missing=_l("Enter a name."))
+    email = TextField(
+        _l("Email"),
+        longest=LONGEST_ADDRESS,
+        missing=_l("Enter an email address such as name@example.org."),
+        description=_l("Links for a new password go there."),
+        render_kw={"type": "email", "spellcheck": "false"},
+    )
+
+    def __init__(self, sent: Sent | None, session: Session, stored: Account | None = None) -> None:
+        super().__init__(sent, obj=stored if sent is None else None)
+        self.session, self.stored = session, stored
+
+    def validate_name(self, field: TextField) -> None:
+        """Raise ValidationError if the name has signs that can't be seen."""
+        if not field.data.isprintable():
+            raise ValidationError(_("Use only letters, digits and signs that can be seen."))
+
+    def validate_email(self, field: TextField) -> None:
+        """Raise ValidationError unless mail could be sent there, or if another account has it."""
+        if self.stored and self.stored.email == field.data:
+            return
+        if not mail.is_address(field.data):
+            raise ValidationError(_("Enter an email address such as name@example.org."))
+        if request.method == "POST":
+            return  # storing it checks this, too: the same form may be sent twice
+        known = self.stored.id if self.stored else 0
+        if account_editing.address_taken(self.session, field.data, known):
+            raise ValidationError(_("Another account has this email address."))
+
+    @property
+    def details(self) -> AccountDetails:
+        """Return what a valid form describes."""
+        return AccountDetails(name=self.name.data, email=self.email.data)
+
+
+class NewAccountForm(AccountForm):
+    """All fields of a new account."""
+
+    rows: ClassVar[tuple[tuple[str, ...], ...]] = (("username", "email"), ("name",))
+
+    username = TextField(
+        _l("Username"),
+        longest=64,
+        missing=_l("Enter a username."),
+        description=_l("For the login. It can’t be changed later."),
+        render_kw={"spellcheck": "false", "autocapitalize": "none"},
+    )
+
+    def validate_username(self, field: TextField) -> None:
+        """Raise ValidationError if another account has the username."""
+        if not field.data.isprintable():
+            raise ValidationError(_("Use only letters, digits and signs that can be seen."))
+        if request.method == "GET" and account_editing.username_taken(self.session, field.data):
+            raise ValidationError(_("Another account has this username, possibly a deleted one."))
+
+
+@bp.route("/new", methods=["GET", "POST"])
+@requires(Right.CHANGE_ACCOUNTS)
+def new() -> ResponseReturnValue:
+    """Render the form of a new account, or what it says; store it once that is confirmed."""
+    sent = drafts.sent_form()
+    back = url_for("admin.accounts.index"), _("Accounts")
+    with transaction() as session:
+        form = NewAccountForm(sent, session)
+        if sent is None or not is_complete(sent, form):
+            return render_or_redirect(lambda: form_page(form, _("New account"), back))
+    username, wanted = form.username.data, form.details
+    settings = backend().settings
+    mails = settings.passwords and not settings.oidc
+    login = _("The owner logs in by single sign-on with this username.")
+    if mails:
+        login = _(
+            "A link to choose a password goes to %(address)s. It works once, for an hour. You can"
+            " send another one from the page of the account.",
+            address=wanted.email,
+        )
+    page = Confirmation(
+        title=_("Create this account?"),
+        button=_("Create account"),
+        back=back,
+        meaning=[login, _("The account has no role for staff. Give it one on its page.")],
+        context={"lines": [(_("Username"), [username]), *wanted.lines]},
+    )
+
+    def store(reason: str) -> ResponseReturnValue:
+        try:
+            with transaction() as session:
+                by = visitor().id
+                account, is_new = account_editing.create(session, username, wanted, by, reason)
+                if mails and is_new:
+                    mail.send_recovery(session, account, str(current_locale()))
+                made = account.id
+        except (UsernameTaken, AddressTaken):
+            return drafts.show_draft(request.path)
+        flash(_("%(name)s is created.", name=wanted.name))
+        if mails:
+            flash(_("A link is on its way to %(address)s.", address=wanted.email))
+        return go(url_for("admin.accounts.show", account_id=made))
+
+    return confirm_change(page, sent, store, ReasonForm(), "admin/record_confirm.html")
+
+
+@bp.route("/<int:account_id>/edit", methods=["GET", "POST"])
+@requires(Right.CHANGE_ACCOUNTS)
+def edit(account_id: int) -> ResponseReturnValue:
+    """Render the form or what the submitted one changes; store it once it is confirmed.
+
+    A student's name and address are those of the student record, and are edited there.
+    """
+    sent, account = drafts.sent_form(), accounts.find(account_id) or abort(404)
+    if student := account_editing.student_of(account):
+        return go(url_for("admin.student_editing.edit", student_id=student.id))
+    address = url_for("admin.accounts.show", account_id=account_id)
+    stored = account_editing.details(account)
+    title, back = _("Edit %(name)s", name=stored.name), (address, stored.name)
+    with transaction() as session:
+        form = AccountForm(sent, session, account)
+        seen = stored.mark if sent is None else sent.get("version", "")
+        if sent is None or not is_complete(sent, form):
+            return render_or_redirect(lambda: form_page(form, title, back, version=seen))
+        wanted = form.details
+        changes = stored.differences(wanted)
+        if not changes and "confirmed" in sent:  # it was sent twice
+            return go(address)
+        if stored.mark != seen:
+            both = conflict(session, form, f"account:{account_id}", stored.mark, changes)
+            return render_or_redirect(lambda: form_page(form, title, back, **both))
+    if not changes:
+        form.refuse(_("You have not changed anything."))
+    if stored.email != wanted.email and (why := _obstacle(account)):
+        form.refuse(why, "email")
+    if form.errors:
+        return render_or_redirect(lambda: form_page(form, title, back, version=seen))
+    page = Confirmation(
+        title=_("Change %(name)s?", name=stored.name),
+        button=_("Save changes"),
+        back=back,
+        meaning=_meaning(account, stored, wanted),
+        context={"changes": changes},
+    )
+
+    def store(reason: str) -> ResponseReturnValue:
+        try:
+            with transaction() as session:
+                note_original(session, "account", account.username)
+                account_editing.edit(session, account_id, seen, wanted, visitor(), reason)
+        except (ChangedMeanwhile, AddressTaken):
+            return drafts.show_draft(request.path)
+        visitors.forget(account_id)
+        flash(_("%(name)s is saved.", name=wanted.name))
+        return go(address)
+
+    return confirm_change(page, sent, store, ReasonForm(), "admin/record_confirm.html")
+
+
+def _obstacle(account: Account) -> str:
+    """Return why the address stays; blank if it may change."""
+    if account_editing.logs_in_with_address(account):
+        return _("The owner logs in with this address, so it must stay.")
+    if account_editing.may_change_email(account, visitor()):
+        return ""
+    return _(
+        "This account has rights that must not be taken over. Anyone who reads mail at its address"
+        " can reset its password, so the address can’t be changed here."
+    )
+
+
+def _meaning(account: Account, stored: AccountDetails, wanted: AccountDetails) -> list[str]:
+    """Return the effects of a change."""
+    found = [
+        _("The owner logs in as before. The username and the password stay."),
+        _("Later imports keep what you change here, and show it beside the value of the file."),
+    ]
+    if stored.email != wanted.email:
+        found.append(
+            _("Mail, links for a new password too, goes to the new address. The old one is told.")
+        )
+    if stored.name != wanted.name:
+        found.extend(
+            _(
+                "Students go on seeing the instructor %(name)s: that name is part of the record of"
+                " the instructor, and is edited there.",
+                name=each.name,
+            )
+            for each in account.instructors
+            if not each.deleted_at
+        )
+    return found

@@ -100,9 +100,9 @@ def test_two_admins_dont_overwrite_each_other(admin: FlaskClient, term: Term) ->
 @pytest.mark.parametrize(
     ("fields", "error"),
     [
-        ({"credit_limit": "lots"}, "Credits: enter a number from 0 to 100."),
-        ({"credit_limit": "NaN"}, "Credits: enter a number"),
-        ({"credit_limit": "12.345"}, "Credits: enter a number"),
+        ({"credit_limit": "lots"}, "Credit limit: enter a number from 0 to 100."),
+        ({"credit_limit": "NaN"}, "Credit limit: enter a number"),
+        ({"credit_limit": "12.345"}, "Credit limit: enter a number"),
         ({"drops_per_day": "-1"}, "Drops per day: enter a whole number"),
         (
             {"places": "lost", "skip_reasons": "nonsense"},

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, delete, func, insert, select, update
+from sqlalchemy import Row, Select, delete, func, insert, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -366,6 +366,14 @@ def done_before(action: str, several: Sequence[SeenSection], by: int) -> bool:
     with transaction() as session:
         done = {(subject, version) for subject, version in session.execute(found)}
     return done >= {(subject, seen.version) for subject, seen in subjects.items()}
+
+
+def unchanged(several: Sequence[SeenSection]) -> bool:
+    """Return whether one of the sections is still as it was seen."""
+    seen = [(each.section_id, each.version) for each in several]
+    found = select(Section.id).where(tuple_(Section.id, Section.version).in_(seen)).limit(1)
+    with transaction() as session:
+        return session.scalar(found) is not None
 
 
 def named_instructors(session: Session) -> list[NamedInstructor]:

@@ -55,6 +55,21 @@ def load(account: int, path: str, draft: int, kind: str = "drafts") -> Form | No
     return MultiDict(json.loads(found)) if found else None
 
 
+def every(account: int, path: str, kind: str) -> list[tuple[int, Form]]:
+    """Return the forms of a page that the admin has stored, with their numbers, newest first."""
+    order, forms = _keys(account, kind)
+    with translate_errors():
+        stored = backend().redis.lrange(order, 0, LAST - 1)
+        names = [each.decode() if isinstance(each, bytes) else each for each in stored]
+        mine = [each for each in names if each.startswith(f"{path}:")]
+        found = backend().redis.hmget(forms, mine) if mine else []
+    return [
+        (int(name.removeprefix(f"{path}:")), MultiDict(json.loads(form)))
+        for name, form in zip(mine, found, strict=True)
+        if form
+    ]
+
+
 def _keys(account: int, kind: str) -> tuple[str, str]:
     """Return the keys of an account's list of forms, the newest first, and of the forms by name."""
     return f"{kind}:{{{account}}}:order", f"{kind}:{{{account}}}:forms"

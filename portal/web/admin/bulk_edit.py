@@ -3,6 +3,8 @@
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from time import time
 from typing import TYPE_CHECKING
 
 from flask import Blueprint, abort, flash, redirect, render_template, request
@@ -26,6 +28,7 @@ from portal.catalog.sections import (
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
+from portal.ledger.errors import LedgerUnavailable
 from portal.people.roles import Right
 from portal.recorder import read_with_fallback
 from portal.registration.seat_counts import is_active
@@ -132,6 +135,17 @@ class PlannedEdit:
 
 
 @dataclass(frozen=True)
+class LastChange:
+    """A change of the last day, and the fields that undo it, if something can be undone."""
+
+    at: datetime
+    label: str
+    number: int  # of sections
+    address: str  # of the page that follows the change
+    undo: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
 class Plan:
     """What a form changes, and the sections that stay as they are, each with why."""
 
@@ -142,7 +156,7 @@ class Plan:
     @property
     def action(self) -> str:
         """Return what the audit trail calls it."""
-        return "edit" if self.change in CHANGES else self.change
+        return _action(self.change)
 
     @property
     def reverse(self) -> "Sent":
@@ -152,6 +166,7 @@ class Plan:
         found.update(
             {f"version_{each.stored.id}": str(each.stored.version + 1) for each in self.edits}
         )
+        found.update({"did": self.change, "at": str(int(time()))})
         if self.change in UNDONE_BY:
             found.update({"undo": "yes", "change": UNDONE_BY[self.change]})
         if self.change in CHANGES:
@@ -193,6 +208,7 @@ def index(term_id: int) -> ResponseReturnValue:
         form=form,
         reason=reason,
         label=_label(plan.change),
+        undoes="undo" in sent,
         sent=[each for each in sent.items(multi=True) if _is_sent_again(each[0])],
         result=secrets.randbits(53),
     )
@@ -247,6 +263,31 @@ def _done_page(offered: TermCatalog, undo: "Sent | None") -> ResponseReturnValue
     )
 
 
+def _last_changes(term_id: int) -> list[LastChange]:
+    """Return what the visitor changed in the last day, newest first; none without the ledger."""
+    found, by = list[LastChange](), visitor().id
+    try:
+        stored = drafts.every(by, request.path, UNDO)
+    except LedgerUnavailable:
+        return []
+    for number, form in stored:
+        after = _seen(term_id, form)
+        before = [replace(each, version=each.version - 1) for each in after]
+        did = form.get("did", "")
+        if not did or not sections.done_before(_action(did), before, by):
+            continue  # it was refused, or the version of the portal before stored it
+        undo = [*form.items(multi=True)] if "undo" in form and sections.unchanged(after) else []
+        at = datetime.fromtimestamp(int(form["at"]), UTC)
+        address = f"{request.path}?done={number}"
+        found.append(LastChange(at, _label(did), len(after), address, undo))
+    return found
+
+
+def _action(change: str) -> str:
+    """Return what the audit trail calls a change."""
+    return "edit" if change in CHANGES else change
+
+
 def _carry_out(plan: Plan, by: int, reason: str) -> None:
     ordered = sorted(plan.edits, key=lambda each: each.stored.id)
     if plan.change in CHANGES:
@@ -269,7 +310,7 @@ def _label(name: str) -> str:
 def _is_sent_again(name: str) -> bool:
     """Return whether a field stays in the form that confirms; its versions are replaced."""
     gone = {"all", "reason", "confirmed", "refused", "result", "section", "csrf_token", "edit"}
-    return name not in gone and not name.startswith("version_")
+    return name not in gone | {"did", "at"} and not name.startswith("version_")
 
 
 def _refused(plan: Plan, section_id: int, why: str) -> ResponseReturnValue:
@@ -421,6 +462,7 @@ def _form_page(offered: TermCatalog, form: BulkForm, sent: "Sent") -> ResponseRe
         counts=read_with_fallback.seats(offered.term.id),
         rooms=rooms,
         instructors=[each.name for each in known],
+        last=_last_changes(offered.term.id),
     )
     return page, 422 if form.errors else 200
 

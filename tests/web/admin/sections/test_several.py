@@ -12,6 +12,7 @@ from werkzeug.test import TestResponse
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.catalog.section_fields import SectionDetails
+from portal.catalog.sections import Stale
 from portal.web.admin import bulk_edit
 from tests import cast as builders
 from tests.cast import Cast, Meets
@@ -103,6 +104,40 @@ def test_seats_change_together_and_come_back(
     assert confirmed(admin, undo(admin, done)).status_code == 303
     assert capacities(every) == [2, 5, 8]
     assert [seats(each).capacity for each in every] == [2, 5, 8]
+
+
+def test_a_change_is_undone_from_the_list_of_last_changes(
+    app: Flask, admin: FlaskClient, section: Section, others: list[Section]
+) -> None:
+    every, here = [section, *others], several(section.term_id)
+    assert "Your last changes" not in admin.get(here).text
+    confirmed(admin, preview(admin, every, change="seats", number="7"))
+    listed = admin.get(here)
+    assert "Your last changes Set the seats: 3 sections" in text_of(listed)
+    builders.an_account("mona", is_admin=True)
+    assert "Your last changes" not in browser_of(app, "mona").get(here).text
+    again = admin.get(here)
+    again.location = here
+    review = undo(admin, again)
+    assert "Undo the change of 3 sections?" in text_of(review)
+    assert confirmed(admin, review).status_code == 303
+    assert capacities(every) == [2, 5, 8]
+    page = admin.get(here).text
+    assert page.count("Undo</button>") == 1  # of the undoing; the change itself is undone
+    assert page.count("Set the seats: 3 sections") == 2
+
+
+def test_a_change_that_was_refused_is_not_among_the_last(
+    admin: FlaskClient, section: Section, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = preview(admin, [section], change="seats", number="7")
+
+    def refuse(*_plan: object) -> None:
+        raise Stale(section.id)
+
+    monkeypatch.setattr(bulk_edit, "_carry_out", refuse)
+    assert confirmed(admin, page).status_code == 303
+    assert "Your last changes" not in admin.get(several(section.term_id)).text
 
 
 def rooms(found: SectionDetails) -> list[str]:

@@ -1,10 +1,13 @@
 """The registrar edits courses and accounts, and sees what a student sees."""
 
 import re
+import time
+from email import message_from_bytes, policy
 
 from playwright.sync_api import expect
 
 from e2e.person import Meet
+from e2e.portal import Running
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 from tests.cast import Cast
@@ -58,6 +61,52 @@ def test_a_deactivated_student_is_out_at_once_and_can_come_back(meet: Meet, term
     boss.dialog.get_by_role("button", name="Activate the account").click()
     expect(boss.page.locator("main .badge")).to_have_count(0)
     nora.log_in(name)
+
+
+def mailed_link(portal: Running, address: str, number: int) -> str:
+    """The link for a password in the mail of that number to the address, once it is sent."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        files = sorted((portal.folder / "mail").glob("link-*.eml"))
+        mails = [message_from_bytes(each.read_bytes(), policy=policy.default) for each in files]
+        found = [each.get_content() for each in mails if address in each["To"]]
+        if len(found) >= number:
+            return str(re.findall(r"https?://[^/\s]+(/recovery/\S+)", found[number - 1])[0])
+        time.sleep(0.1)
+    raise AssertionError(f"no mail to {address}")
+
+
+def test_a_colleague_chooses_a_password_by_mail_and_another_one_after_forgetting_it(
+    meet: Meet, portal: Running, term: Term
+) -> None:
+    name = f"olga{term.id}"
+    address = f"{name}@u.example"
+    boss, olga = meet("max", **PHONE), meet()
+    boss.go("/admin/accounts")
+    boss.page.get_by_role("link", name="New account").click()
+    main = boss.page.locator("main")
+    main.get_by_label("Username").fill(name)
+    main.get_by_label("Email").fill(address)
+    main.get_by_label("Name", exact=True).fill("Olga Orlova")
+    main.get_by_role("button", name="Review").click()
+    expect(main).to_contain_text(f"A link to choose a password goes to {address}.")
+    main.get_by_label("Reason").fill(WHY)
+    main.get_by_role("button", name="Create account").click()
+    expect(main.locator("h1")).to_have_text("Olga Orlova")
+    page = olga.page
+    for number, password in ((1, "four unrelated words of mine"), (2, "five other words of mine")):
+        if number == 2:
+            page.goto("/login")
+            page.get_by_role("link", name="Forgot your password?").click()
+            page.get_by_label("Email address").fill(address)
+            page.get_by_role("button", name="Send the link").click()
+            expect(page.locator("main")).to_contain_text("Check your email")
+        page.goto(mailed_link(portal, address, number))
+        page.get_by_label("New password").fill(password)
+        page.get_by_role("button", name="Change password").click()
+        page.get_by_role("button", name="Log out").click()
+        olga.log_in(name, password)
+        page.get_by_role("button", name="Log out").click()
 
 
 def test_the_registrar_views_as_a_student_and_can_change_nothing(

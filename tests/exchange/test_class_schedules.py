@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from portal.exchange.importing.failures import ImportFailedError
+from portal.exchange.importing.findings import Action
+from portal.exchange.importing.report import summary
 from tests.exchange.campus import Records, kinds, read
 from tests.exchange.class_schedules import (
     ALGORITHMS,
@@ -331,8 +333,57 @@ def test_linked_labs_and_topics_come_in_or_are_asked_about(tmp_path: Path) -> No
     assert records.sections["20551"]["title"] == "Topics in CS: Quantum"
     assert len(records.sections["20551"]["meetings"]) == 2
     assert len(records.sections["20552"]["meetings"]) == 1
-    links = [(note.key, note.value) for note in report.of("not_represented")]
+    links = [(note.key, note.value) for note in report.of("link")]
     assert links == [("20551", "A1"), ("20552", "B1")]
+
+
+@pytest.mark.usefixtures("backend")
+def test_prerequisites_of_a_schedule_come_in_as_sentences(tmp_path: Path) -> None:
+    headings = (*HEADINGS[:-1], "Prerequisites", "Coreqs", "Registration Restrictions")
+    line = ALGORITHMS | {
+        "Prerequisites": "MATH 100 Minimum Grade of C and MATH 101",
+        "Coreqs": "ED-D 302",
+        "Registration Restrictions": "Must be enrolled in one of the following Levels: Graduate",
+    }
+    unclear = ALGORITHMS | {"CRN": "20552", "Prerequisites": "Permission of department"}
+    records, report = read(write_csv(tmp_path, [line, unclear], headings=headings))
+    section = records.sections["20551"]
+    assert section["prerequisites"] == {
+        "all": [{"course": "MATH-100", "grade": "C"}, {"course": "MATH-101"}]
+    }
+    assert section["corequisites"] == {"course": "ED-D-302"}
+    assert section["restrictions"] == [["must_be", "level", "Graduate"]]
+    notes = [(note.line, note.value) for note in report.of("no_tree")]
+    assert notes == [(3, "Permission of department")]
+
+
+def test_a_section_without_number_gets_a_free_one_of_its_course(tmp_path: Path) -> None:
+    lines = [
+        ALGORITHMS | {"CRN": "1", "Sec": ""},
+        ALGORITHMS | {"CRN": "2", "Sec": "01"},
+        ALGORITHMS | {"CRN": "3", "Sec": ""},
+        ALGORITHMS | {"CRN": "4", "Sec": "", "Crse": "302"},
+    ]
+    records, report = read(write_csv(tmp_path, lines))
+    assert [each["number"] for each in records.sections.values()] == ["02", "01", "03", "01"]
+    notes = [(note.line, note.more) for note in report.of("number_missing")]
+    assert notes == [(2, "Now 02."), (4, "Now 03."), (5, "Now 01.")]
+
+
+def test_further_rows_of_a_refused_section_are_refused_and_named(tmp_path: Path) -> None:
+    lines = [ALGORITHMS | {"Cap": "12O"}, ALGORITHMS | {"Days": "S"}, ALGORITHMS | {"CRN": "2"}]
+    records, report = read(write_csv(tmp_path, lines))
+    assert list(records.sections) == ["2"]
+    assert [note.line for note in report.of("unreadable")] == [2]
+    assert [(note.line, note.action) for note in report.of("section_refused")] == [(3, "refused")]
+
+
+def test_a_column_that_is_not_stored_counts_once(tmp_path: Path) -> None:
+    lines = [ALGORITHMS | {"CRN": f"{at}", "WL Act": "3"} for at in range(5)]
+    _, report = read(write_csv(tmp_path, lines, headings=(*HEADINGS, "WL Act")))
+    [note] = report.of("not_represented")
+    assert (note.column, note.value, note.more) == ("wait_count", "3", "Rows with a value: 5.")
+    assert (Action.UNSTORED, 1) in summary(report.found)
 
 
 SENTENCES = {

@@ -324,3 +324,16 @@ def test_the_command_fails_on_unknown_headings_and_blocks_nothing(
     assert "column crn, course_id, capacity is missing. It has: Ref, Area" in done.stderr
     assert latest().state == "failed"
     assert sent(boss, as_zip(Campus()))
+
+
+def test_a_column_that_is_left_out_is_reported_with_its_first_value(
+    boss: FlaskClient, tmp_path: Path
+) -> None:
+    lines = [LINE | {"Shoe size": ""}, LINE | {"Ref": "20552", "Shoe size": "44"}]
+    write_csv(tmp_path, lines, headings=[*UNKNOWN, "Shoe size", "Shoe size"])
+    content = zipped({"schedule.csv": (tmp_path / "schedule.csv").read_bytes()})
+    import_id = sent(boss, content)
+    choose(boss, import_id, **UNKNOWN)
+    shown = unescape(page(boss, import_id))
+    assert "(Shoe size): “44”" in shown
+    assert "1 column is not stored" in shown

@@ -38,7 +38,7 @@ def test_a_clean_semester_has_nothing_to_tell(tmp_path: Path) -> None:
     [
         ({"capacity": "20", "enrolled": "27", "remaining": "-7"}, (20, 27, 10), {"over_capacity"}),
         ({"capacity": "0", "enrolled": "0", "remaining": "0"}, (0, 0, 0), {"no_seats"}),
-        ({"capacity": "", "enrolled": "3", "remaining": "7"}, (10, 3, 10), {"count"}),
+        ({"capacity": "", "enrolled": "3", "remaining": "7"}, (10, 3, 10), {"capacity_missing"}),
         ({"enrolled": "many", "remaining": ""}, (30, 30, 10), {"count"}),
         ({"enrolled": "", "remaining": "12"}, (30, 18, 10), set()),
         ({"enrolled": "", "remaining": ""}, (30, 0, 10), set()),

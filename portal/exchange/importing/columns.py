@@ -189,7 +189,7 @@ def seen_tables(session: Session, import_id: int) -> list[ImportTable]:
 
 def choices(table: str) -> dict[str, str]:
     """Return what a column of a table can mean, with labels in the order of the alphabet."""
-    columns = {*HEADINGS[table], *FURTHER.get(table, ())} - {*NOT_STORED, "wait_remaining"}
+    columns = {*HEADINGS[table], *FURTHER.get(table, ())} - {*NOT_STORED, "link", "wait_remaining"}
     labels = {column: str(LABELS[column]) for column in columns}
     return dict(sorted(labels.items(), key=lambda each: each[1].casefold()))
 
@@ -207,7 +207,8 @@ def chosen_before(session: Session, found: Import, seen: Sequence[ImportTable]) 
 def meant(table: ImportTable, meanings: Meanings) -> list[str]:
     """Return what each column of a table means: as chosen, else as guessed; blank is left out."""
     if chosen := meanings.get(table.name):
-        return headings.columns_of(table.headings, table.name, chosen)
+        columns = headings.columns_of(table.headings, table.name, chosen)
+        return ["" if headings.is_left_out(column) else column for column in columns]
     offered, found = choices(table.name), headings.columns_of(table.headings, table.name)
     guessed = [column if column in offered else "" for column in found]
     unknown = [at for at, each in enumerate(found) if not headings.is_known(each, table.name)]

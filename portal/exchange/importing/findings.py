@@ -11,7 +11,8 @@ class Action(StrEnum):
     REFUSED = "refused"  # the row is not imported
     REPAIRED = "repaired"  # imported as it is meant, although not as written
     GUESSED = "guessed"  # a value is missing or unreadable, and another is used
-    LEFT_OUT = "left out"  # a field that the portal does not store
+    LEFT_OUT = "left out"  # a row or field that the portal does not store
+    UNSTORED = "not stored"  # a column
     EDITED = "edited here"  # not imported, because an admin changed it since the last import
     OVERWRITTEN = "overwritten"  # imported, although an admin changed it since then
     KEPT = "kept"  # imported as written, although it looks wrong
@@ -22,6 +23,7 @@ ACTIONS = {
     Action.REPAIRED: _l("repaired"),
     Action.GUESSED: _l("guessed"),
     Action.LEFT_OUT: _l("skipped"),
+    Action.UNSTORED: _l("not stored"),
     Action.EDITED: _l("edited here"),
     Action.OVERWRITTEN: _l("overwritten"),
     Action.KEPT: _l("imported as written"),
@@ -58,6 +60,7 @@ refused = partial(FindingKind, Action.REFUSED)
 repaired = partial(FindingKind, Action.REPAIRED)
 guessed = partial(FindingKind, Action.GUESSED)
 left_out = partial(FindingKind, Action.LEFT_OUT)
+unstored = partial(FindingKind, Action.UNSTORED)
 kept = partial(FindingKind, Action.KEPT)
 
 FINDINGS: dict[str, FindingKind] = {
@@ -76,6 +79,10 @@ FINDINGS: dict[str, FindingKind] = {
     "orphan": refused(
         _l("No section has this registration number."),
         _l("Add the section to sections.csv, or remove the row."),
+    ),
+    "section_refused": refused(
+        _l("The section of this row is refused, so this row is too."),
+        _l("Correct the row of the section."),
     ),
     "unreadable": refused(
         _l("This value can’t be read, and the row needs it."), _l("Correct this value.")
@@ -206,9 +213,12 @@ FINDINGS: dict[str, FindingKind] = {
     "spaces": repaired(_l("Double spaces were removed.")),
     "too_long": repaired(_l("The text was too long and was shortened.")),
     "title_missing": guessed(_l("The course has no title. The title of a section is used.")),
-    "number_missing": guessed(_l("The section has no number. It gets 01.")),
+    "number_missing": guessed(_l("The section has no number. It gets a free one.")),
     "credits_missing": guessed(
         _l("The credits can’t be read. Those of the course or its sections are used.")
+    ),
+    "capacity_missing": guessed(
+        _l("The capacity is blank. The seats taken plus the seats left are used.")
     ),
     "count": guessed(_l("This is not a number of seats. A safe number is used.")),
     "course_added": guessed(_l("The course isn’t in courses.csv. It is created from its section.")),
@@ -232,8 +242,21 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "midnight": repaired(_l("It ends at midnight. 11:59 pm is used.")),
     "empty_group": repaired(_l("An empty group of prerequisites was removed.")),
-    "not_represented": left_out(_l("The portal doesn’t store this column.")),
-    "column_unknown": left_out(
+    "not_represented": unstored(
+        _l("The portal doesn’t store this column. Here is its first value.")
+    ),
+    "link": left_out(
+        _l("The portal doesn’t store links between lectures and labs."),
+        _l(
+            "Students can take one section without the other. The note of a section can tell them"
+            " which belong together."
+        ),
+    ),
+    "column_left_out": unstored(
+        _l("“What the columns mean” leaves this column out. Here is its first value."),
+        _l("If you need it, choose its meaning there."),
+    ),
+    "column_unknown": unstored(
         _l("This column is not known, so none of its values is imported. Here is its first value."),
         _l("If you need it, choose its meaning under “What the columns mean”."),
     ),

@@ -28,7 +28,7 @@ _SECTION = {
     "method": ("insm_code", "instructional_method", "instruction_mode", "delivery"),
     "levels": ("level", "levl_code"),
     "attributes": ("attribute", "attrs", "course_attributes"),
-    "restrictions": ("restriction",),
+    "restrictions": ("restriction", "registration_restrictions"),
     "note": ("notes", "comments", "section_text"),
     "consent": ("consent_required", "instructor_consent", "add_consent"),
     "status": ("stat", "section_status", "ssts_code"),
@@ -56,6 +56,10 @@ _MEETING = {
         "primary_instructor",
     ),
 }
+_REQUISITES = {
+    "prerequisites": ("prerequisite", "prereqs"),
+    "corequisites": ("corequisite", "coreqs"),
+}
 SCHEDULE = "schedule"  # any one table that holds a whole semester
 HEADINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "departments.csv": {
@@ -77,13 +81,12 @@ HEADINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     | {"instructors": _MEETING["instructors"]},
     "meetings.csv": _MEETING,
     "restrictions.csv": {"crn": _SECTION["crn"], "rule": ("restriction", "restrictions")},
-    "prerequisites.csv": {
-        "crn": _SECTION["crn"],
-        "prerequisites": ("prerequisite", "prereqs"),
-        "corequisites": ("corequisite", "coreqs"),
-    },
+    "prerequisites.csv": {"crn": _SECTION["crn"]} | _REQUISITES,
     "cross_lists.csv": {"crn": _SECTION["crn"], "course_id": ("course_code", "course")},
-    SCHEDULE: _MEETING | _SECTION | {"section_title": ("title", "course_title", "crse_title")},
+    SCHEDULE: _MEETING
+    | _SECTION
+    | _REQUISITES
+    | {"section_title": ("title", "course_title", "crse_title")},
 }
 # Columns of our own files that have no other headings, or that nothing reads.
 OUR_OWN = {
@@ -123,11 +126,17 @@ def columns_of(
     """Return our columns of a header; an unknown heading as it is compared.
 
     Of two headings for one column, such as "Title" and "Course Title", the first is it. If the
-    header has just the headings of `meanings`, each means what they say: blank is left out.
+    header has just the headings of `meanings`, each means what they say: a column that is left out
+    has its heading in parentheses, once.
     """
     if meanings and same_headings(header, [heading for heading, _column in meanings]):
         left = [(compared(heading), column) for heading, column in meanings]
-        return [left.pop(_place(left, compared(heading)))[1] for heading in header]
+        meant = [left.pop(_place(left, compared(heading)))[1] for heading in header]
+        unused = [f"({' '.join(heading.split())})" if heading else "" for heading in header]
+        return [
+            column or ("" if unused[at] in unused[:at] else unused[at])
+            for at, column in enumerate(meant)
+        ]
     found: list[str] = []
     for heading in header:
         written = compared(heading)
@@ -146,6 +155,11 @@ def _column_of(written: str, headings: Mapping[str, tuple[str, ...]]) -> str:
     bare = _BANNER_TABLE.sub("", written)
     known = (column for column, others in headings.items() if bare == column or bare in others)
     return next(known, written)
+
+
+def is_left_out(column: str) -> bool:
+    """Return whether a column of `columns_of` means nothing, because someone chose so."""
+    return column.startswith("(")
 
 
 def is_known(column: str, file: str) -> bool:

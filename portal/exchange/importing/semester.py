@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from itertools import combinations
+from itertools import combinations, count
 from typing import Any
 
 from portal.catalog import requisites, restrictions
@@ -42,7 +42,7 @@ from portal.exchange.spreadsheets import items_of
 
 NOT_STORED = (
     *("wait_count", "xlist_capacity", "xlist_enrolled", "xlist_remaining"),
-    *("registration_dates", "as_of", "link"),
+    *("registration_dates", "as_of"),
 )
 REQUISITES_IN_WORDS = {
     "prerequisites": requisites.parse,
@@ -104,7 +104,9 @@ class Semester:
     departments: dict[str, tuple[str, str]] = field(default_factory=dict)  # name, school
     courses: dict[str, Course] = field(default_factory=dict)
     sections: dict[str, Section] = field(default_factory=dict)
-    refused: set[str] = field(default_factory=set)  # registration numbers
+    refused: set[str] = field(default_factory=set)  # registration numbers, also canceled ones
+    not_offered: set[str] = field(default_factory=set)  # of canceled sections
+    not_stored: dict[str, list[Row]] = field(default_factory=dict)  # rows with a value, by column
     canceled: set[str] = field(default_factory=set)  # what a canceled section's status may be
     starts_on: date = date.max
     ends_on: date = date.min
@@ -116,9 +118,12 @@ class Semester:
 
     def section(self, row: Row) -> Section | None:
         """Return the section that a row is about. Report it if there is none."""
-        if row["crn"] not in self.sections and row["crn"] not in self.refused:
+        crn = row["crn"]
+        if crn not in self.sections and crn not in self.refused:
             row.note("orphan", "crn")
-        return self.sections.get(row["crn"])
+        elif crn in self.refused and crn not in self.not_offered:
+            row.note("section_refused", "crn")
+        return self.sections.get(crn)
 
 
 def name_of(options: Options) -> str:
@@ -154,17 +159,16 @@ def read_semester(
     _complete_courses(semester)
     if not {TREES, REQUISITES} & {*files.names()} and not tables.schedule:
         Row(TREES, 0, {}, report).note("file_missing")
-    for crn, entry in requisites_by_section(files, report).items():
-        row = Row(TREES, 0, {"crn": crn.strip()}, report)
-        if section := semester.section(row):
-            trees = read_requisites(row, entry)
-            section.fields["prerequisites"], section.fields["corequisites"] = trees
+    _read_trees(files, semester, report)
+    if tables.schedule:
+        read_each([each.row for each in semester.sections.values()], _read_requisites)
     if REQUISITES in files.names():
         read_each(tables.rows(REQUISITES), _read_requisites)
     read_each(tables.rows("restrictions.csv"), _read_restriction)
     read_each(tables.rows("cross_lists.csv"), _read_cross_list)
     for name in tables.unused:
         Row(name, 0, {}, report).note("file_needless")
+    _note_not_stored(semester)
     for section in semester.sections.values():
         _read_levels(section)
         if section.row["has_prereqs"].upper() in {"Y", "YES"} and not section.fields.get(
@@ -281,6 +285,7 @@ def _read_sections(
     semester.canceled = CANCELED - ({"C"} if written & SEATS_LEFT else set())
     for row in tables.sections:
         _read_section(row, tables.term, options.waitlist, semester)
+    _number_sections(semester)
     name = tables.schedule or SECTIONS
     if not tables.sections and not tables.schedule:
         if not (semester.here.dates or (options.starts and options.ends)):
@@ -305,6 +310,7 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     semester.refused.add(row["crn"])
     status = row["status"].strip().upper()
     if "CANC" in status or status in semester.canceled:
+        semester.not_offered.add(row["crn"])
         return row.note("canceled", "status")
     if status and status not in RUNNING:
         row.note("status", "status")
@@ -319,7 +325,7 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     seats = _read_seats(row, waitlist, new=new)
     if seats is None:
         return row.note("unreadable", "capacity", _k("Write a whole number."))
-    fields = _read_plain(row, new=new) | seats
+    fields = _read_plain(row) | seats
     section = Section(row, course, credits_, fields)
     restrictions_ = restrictions_of(row, row["restrictions"], "restrictions")
     section.restrictions |= dict.fromkeys(restrictions_)
@@ -328,7 +334,9 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     semester.courses[code] = course
     course.has_section = True
     course.categories |= dict.fromkeys(_read_list(row, "attributes", 60))
-    _note_not_stored(row, *NOT_STORED)
+    _keep_not_stored(row, semester, *NOT_STORED)
+    if row["link"]:
+        row.note("link", "link")
     return None
 
 
@@ -339,6 +347,22 @@ def _course_of(row: Row, code: str, semester: Semester) -> Course:
     known = semester.here.courses.get(code)
     title, credits_ = (known.title, known.credits) if known else ("", None)
     return Course(row, code, _department_of(row, code, semester), title, credits=credits_)
+
+
+def _number_sections(semester: Semester) -> None:
+    """Give each new section without a number the next free one of its course."""
+    here = semester.here.records.sections
+    taken = {(each["course"], each.get("number", "").lstrip("0")) for each in here.values()}
+    for section in semester.sections.values():
+        taken.add((section.course.code, section.fields["number"].lstrip("0")))
+    for crn, section in semester.sections.items():
+        if crn in semester.here.sections or section.fields["number"]:
+            continue
+        code = section.course.code
+        free = next(number for number in count(1) if (code, f"{number}") not in taken)
+        taken.add((code, f"{free}"))
+        section.fields["number"] = f"{free:02}"
+        section.row.note("number_missing", "section", _k("Now %(number)s."), number=f"{free:02}")
 
 
 def _fault_of(row: Row, term: str, semester: Semester) -> tuple[str, str] | None:
@@ -355,11 +379,18 @@ def _fault_of(row: Row, term: str, semester: Semester) -> tuple[str, str] | None
     return None
 
 
-def _note_not_stored(row: Row, *columns: str) -> None:
-    """Report each of these columns that has a value."""
+def _keep_not_stored(row: Row, semester: Semester, *columns: str) -> None:
+    """Keep the row for the report if one of these columns has a value."""
     for column in columns:
         if row[column]:
-            row.note("not_represented", column)
+            semester.not_stored.setdefault(column, []).append(row)
+
+
+def _note_not_stored(semester: Semester) -> None:
+    """Report each column that is not stored, once, with its first value."""
+    for column, rows in semester.not_stored.items():
+        text = _k("Rows with a value: %(count)s.")
+        rows[0].note("not_represented", column, text, count=f"{len(rows):,}")
 
 
 def _read_section_credits(row: Row, course: Course) -> Credits | None:
@@ -372,13 +403,9 @@ def _read_section_credits(row: Row, course: Course) -> Credits | None:
         return course.credits
 
 
-def _read_plain(row: Row, *, new: bool) -> dict[str, Any]:
+def _read_plain(row: Row) -> dict[str, Any]:
     """Return the plain fields; texts of several lines as the source has them."""
-    found = {each.name: _read_field(row, each) for each in PLAIN if each.imported_from}
-    if new and not found["number"]:
-        row.note("number_missing", "section")
-        found["number"] = "01"
-    return found
+    return {each.name: _read_field(row, each) for each in PLAIN if each.imported_from}
 
 
 def _read_field(row: Row, field_: SectionField) -> Any:
@@ -420,7 +447,7 @@ def _read_seats(row: Row, default: int, *, new: bool) -> dict[str, Any] | None:
     remaining, enrolled = _read_number(row, "remaining"), _read_count(row, "enrolled")
     waitlist = _read_count(row, "wait_capacity")
     try:
-        capacity = _read_capacity(row, remaining, enrolled)
+        capacity = _read_capacity(row, remaining, enrolled, new=new)
     except Unreadable:
         return None
     if capacity is None:
@@ -448,14 +475,17 @@ def _read_seats(row: Row, default: int, *, new: bool) -> dict[str, Any] | None:
     return {name: number for name, number in found.items() if number is not None}
 
 
-def _read_capacity(row: Row, remaining: int | None, enrolled: int | None) -> int | None:
+def _read_capacity(
+    row: Row, remaining: int | None, enrolled: int | None, *, new: bool
+) -> int | None:
     """Return the number of seats, None if the row leaves it out. Raise Unreadable."""
     found = count_of(row["capacity"])
     if found is not None and found < 0:
         raise Unreadable(_k("Write a whole number."))
-    if found is None and remaining is not None and enrolled is not None:
+    if found is None and remaining is not None and enrolled is not None and new:
         found = max(0, enrolled + remaining)
-        row.note("count", "capacity", _k("Seats: %(seats)s."), seats=found)
+        text = _k("Seats: %(seats)s = %(taken)s + %(left)s.")
+        row.note("capacity_missing", "capacity", text, seats=found, taken=enrolled, left=remaining)
     return found
 
 
@@ -490,8 +520,10 @@ def _read_meetings(tables: SemesterTables, semester: Semester) -> None:
             names = read_instructors(section.row, surnames_first=first, exact=exact)
             section.instructors |= dict.fromkeys(names)
             section.lists_instructors |= "instructors" in section.row.values
+    own = {id(row) for row in tables.sections}  # in a schedule, a section's row has a meeting too
     for row in tables.meetings:
-        _read_meeting(row, semester, surnames_first=first)
+        if id(row) not in own or row["crn"] in semester.sections:
+            _read_meeting(row, semester, surnames_first=first)
 
 
 def _read_meeting(row: Row, semester: Semester, *, surnames_first: bool | None) -> None:
@@ -499,7 +531,7 @@ def _read_meeting(row: Row, semester: Semester, *, surnames_first: bool | None) 
         section.meetings.append(read_meeting(row))
         section.instructors |= dict.fromkeys(read_instructors(row, surnames_first=surnames_first))
         section.lists_instructors |= "instructors" in row.values
-        _note_not_stored(row, "frequency")
+        _keep_not_stored(row, semester, "frequency")
 
 
 def _complete_meetings(semester: Semester, options: Options) -> None:
@@ -523,6 +555,15 @@ def _read_restriction(row: Row, semester: Semester) -> None:
         if restriction in section.restrictions:
             row.note("duplicate", "value")
         section.restrictions[restriction] = None
+
+
+def _read_trees(files: Files, semester: Semester, report: Report) -> None:
+    """Read prerequisites.json."""
+    for crn, entry in requisites_by_section(files, report).items():
+        row = Row(TREES, 0, {"crn": crn.strip()}, report)
+        if section := semester.section(row):
+            trees = read_requisites(row, entry)
+            section.fields["prerequisites"], section.fields["corequisites"] = trees
 
 
 def _read_requisites(row: Row, semester: Semester) -> None:

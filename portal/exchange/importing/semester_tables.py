@@ -158,13 +158,14 @@ class SemesterTables:
         unknown: dict[str, Row] = {}  # the first row with a value in each column
         for row in tables.rows(self.files, name, shape, self.report, self.progress):
             for column, value in row.values.items():
-                left_out = not column and table in meanings
-                known = left_out or headings.is_known(column, table)
+                unnamed = not column and table in meanings
+                known = unnamed or headings.is_known(column, table)
                 if value and column not in unknown and not known:
                     unknown[column] = row
             yield row
         for column, row in unknown.items():
-            row.note("column_unknown", column)
+            left_out = headings.is_left_out(column)
+            row.note("column_left_out" if left_out else "column_unknown", column)
 
     @cached_property
     def _year(self) -> int | None:

@@ -113,7 +113,7 @@ def test_another_terms_import_changes_no_course_that_this_term_offers(tmp_path: 
 
 def test_all_missing_files_are_named_at_once(tmp_path: Path) -> None:
     (tmp_path / "restrictions.csv").write_text("crn,rule\n")
-    with pytest.raises(Exception, match=r"sections\.csv, meetings\.csv, courses\.csv is missing"):
+    with pytest.raises(Exception, match=r"sections\.csv, meetings\.csv, courses\.csv are missing"):
         imported(tmp_path)
 
 

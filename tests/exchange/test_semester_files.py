@@ -128,3 +128,43 @@ def test_no_fields_crash_it(
     campus.rows["courses.csv"].append(campus.rows["courses.csv"][0] | course)
     records, _ = read(campus.write(tmp_path))
     assert "10001" in records.sections
+
+
+SCHEDULE = (
+    "CRN\tSubj\tCrse\tSec\tTitle\tCred\tCap\tDays\tTime\tDates\n"
+    "77001\tCSC\t110\t01\tA\t4\t30\tMW\t10:00 am-11:15 am\t2021-01-06 - 2021-04-30\n"
+)
+
+
+@pytest.mark.parametrize("name", ["SCHED.CSV", "sched.Csv", "sched.tsv", "sched.txt", "SCHED.TXT"])
+def test_the_ending_of_a_table_may_be_written_otherwise(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(SCHEDULE)
+    records, _ = read(tmp_path)
+    assert list(records.sections) == ["77001"]
+
+
+def test_a_text_file_beside_tables_is_none(tmp_path: Path) -> None:
+    (tmp_path / "sched.csv").write_text(SCHEDULE)
+    (tmp_path / "README.txt").write_text("From the office.")
+    records, report = read(tmp_path)
+    assert list(records.sections) == ["77001"]
+    assert [note.file for note in report.of("file_needless")] == ["README.txt"]
+
+
+@pytest.mark.parametrize("content", [b"", b"<html><table>", b"\xd0\xcf\x11\xe0"])
+def test_an_old_workbook_is_named_with_what_to_do(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "page.xls").write_bytes(content)
+    with pytest.raises(ImportFailedError, match=r"^Save page\.xls as \.xlsx or CSV\.$"):
+        read(tmp_path)
+
+
+def test_an_empty_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "empty.csv").touch()
+    with pytest.raises(ImportFailedError, match=r"^empty\.csv is empty\.$"):
+        read(tmp_path)
+
+
+def test_files_that_are_missing_may_be_one_schedule(tmp_path: Path) -> None:
+    (tmp_path / "restrictions.csv").write_text("crn,rule\n")
+    with pytest.raises(ImportFailedError, match=r"are missing\. Send them, or send one class"):
+        read(tmp_path)

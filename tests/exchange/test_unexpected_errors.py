@@ -97,7 +97,7 @@ def test_a_zip_with_names_that_are_none_is_refused(boss: FlaskClient) -> None:
 
 def test_a_file_without_a_name_is_no_file(boss: FlaskClient) -> None:
     nameless = zipped({"a": b"", "b": b""}).replace(b"a", b"\0").replace(b"b", b"\0")
-    assert "courses.csv is missing" in page(boss, sent(boss, nameless))
+    assert "courses.csv are missing" in page(boss, sent(boss, nameless))
 
 
 def test_a_change_is_of_one_moment_wherever_it_was_written(boss: FlaskClient) -> None:

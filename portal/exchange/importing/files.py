@@ -10,8 +10,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
+from itertools import chain
 from mmap import ACCESS_READ, mmap
-from pathlib import Path
+from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
@@ -70,8 +71,30 @@ def open_files(path: Path) -> Files:
     else:
         raise ImportFailedError(_k("%(path)s does not exist."), path=path)
     if len(found) == 1 and found[0].suffix.lower() == ".zip":
-        return _with_sheets(_open_zip(found[0]))
-    return _with_sheets(Files({each.name: partial(open, each, "rb") for each in found}))
+        return _as_tables(_with_sheets(_open_zip(found[0])))
+    return _as_tables(_with_sheets(Files({each.name: partial(open, each, "rb") for each in found})))
+
+
+def _as_tables(files: Files) -> Files:
+    """Return the files with endings in small letters. Without CSV files, .txt and .tsv are such."""
+    named = {name: _with_ending(name, PurePath(name).suffix.lower()) for name in files.openers}
+    if not any(name.endswith(".csv") for name in named.values()):
+        named = {
+            name: _with_ending(tidy, ".csv") if tidy.endswith((".txt", ".tsv")) else tidy
+            for name, tidy in named.items()
+        }
+    found: dict[str, Callable[[], IO[Any]]] = {}
+    for name, tidy in named.items():
+        if tidy in found:
+            raise ImportFailedError(_k("%(file)s appears twice."), file=tidy)
+        found[tidy] = files.openers[name]
+    return Files(found)
+
+
+def _with_ending(name: str, ending: str) -> str:
+    """Return a name with another ending, in small letters if it is in capitals."""
+    stem = PurePath(name).stem if ending else name
+    return (stem.lower() if name.isupper() else stem) + ending
 
 
 def _with_sheets(files: Files) -> Files:
@@ -190,9 +213,10 @@ def digest_of_path(path: Path) -> str:
 
 
 def store_files(session: Session, import_id: int, files: Iterable[File]) -> None:
-    """Store files, piece by piece."""
+    """Store files, piece by piece; an empty one has an empty piece."""
     for name, file in files:
-        for position, piece in enumerate(pieces(file)):
+        content = pieces(file)
+        for position, piece in enumerate(chain([next(content, b"")], content)):
             row = {"import_id": import_id, "name": name, "position": position, "content": piece}
             session.execute(insert(ImportPart).values(row))
 

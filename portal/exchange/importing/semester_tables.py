@@ -38,6 +38,18 @@ MEETS = ("days", "start_time", "location", "instructors")
 OF_SECTION = ("term", "course_id", "section")
 MOST_ROWS = 200_000  # of one table; a semester is read as a whole
 SHOWN = 5  # unused files
+# Texts about missing files: whether there are several, and whether the files have others.
+MISSING = {
+    (False, False): _k("%(files)s is missing."),
+    (False, True): _k("%(files)s is missing. Files that are not used: %(others)s."),
+    (True, False): _k(
+        "%(files)s are missing. Send them, or send one class schedule as CSV or workbook."
+    ),
+    (True, True): _k(
+        "%(files)s are missing. Send them, or send one class schedule as CSV or workbook. Files"
+        " that are not used: %(others)s."
+    ),
+}
 YEAR = re.compile(r"\b20\d\d\b")
 
 
@@ -78,14 +90,20 @@ class SemesterTables:
         """Raise ImportFailedError, naming all files that are missing."""
         needed = () if self.schedule else (SECTIONS,) if self.known else INDISPENSABLE
         missing = [name for name in needed if name not in self.files.names()]
-        if missing and (unused := self.unused):
-            raise ImportFailedError(
-                _k("%(files)s is missing. Files that are not used: %(others)s."),
-                files=", ".join(missing),
-                others=", ".join(unused[:SHOWN]),
-            )
-        if missing:
-            raise ImportFailedError(_k("%(files)s is missing."), files=", ".join(missing))
+        if not missing:
+            return
+        unused = self.unused
+        if old := [name for name in unused if name.endswith(".xls")]:
+            raise ImportFailedError(_k("Save %(file)s as .xlsx or CSV."), file=old[0])
+        if empty := [name for name in unused if not self._has_content(name)]:
+            raise ImportFailedError(_k("%(file)s is empty."), file=empty[0])
+        text = MISSING[len(missing) > 1, bool(unused)]
+        others = ", ".join(unused[:SHOWN])
+        raise ImportFailedError(text, files=", ".join(missing), others=others)
+
+    def _has_content(self, name: str) -> bool:
+        with self.files.open(name) as file:
+            return bool(file.read(1))
 
     @cached_property
     def unused(self) -> list[str]:

@@ -67,7 +67,7 @@ class ImportForm(Form):
         description=_l(
             "One zip, or all files together: CSV, Excel or OpenDocument. 64 MB at most."
         ),
-        render_kw={"accept": ".zip,.csv,.json,.xlsx,.ods", "required": True},
+        render_kw={"accept": ".zip,.csv,.txt,.tsv,.json,.xlsx,.ods", "required": True},
     )
     term = TextField(
         _l("Term"),

@@ -149,6 +149,14 @@ def stored_message(text: str, /, **facts: object) -> str:
     return json.dumps([text, facts], default=str, ensure_ascii=False)
 
 
+def text_of(message: str) -> str:
+    """Return the text of a stored message, in English and with its placeholders."""
+    try:
+        return str(json.loads(message)[0])
+    except (ValueError, TypeError, LookupError):  # plain text
+        return message
+
+
 def translated(message: str) -> str:
     """Return a stored message in the reader's language, its placeholder `what` too."""
     try:

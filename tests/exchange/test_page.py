@@ -14,7 +14,7 @@ from portal.core.db import transaction
 from portal.exchange.importing import runs
 from tests.cast import Cast
 from tests.exchange.campus import Campus
-from tests.exchange.makers import TERM, as_zip, latest, page, press, sections, sent
+from tests.exchange.makers import TERM, as_zip, latest, page, press, sections, send, sent
 
 
 def test_what_is_sent_is_shown_and_changes_nothing(boss: FlaskClient) -> None:
@@ -76,7 +76,7 @@ def test_several_files_may_be_sent_without_a_zip(boss: FlaskClient, tmp_path: ob
 def test_a_semester_without_dates_gets_those_of_the_form(boss: FlaskClient) -> None:
     undated = as_zip(Campus().meets(date_start="", date_end=""))
     shown = page(boss, sent(boss, undated))
-    assert "give the term’s first and last day, in the form" in shown
+    assert "Give the first and last day of the term." in shown
     press(boss, sent(boss, undated, starts="2021-01-06", ends="2021-04-30"), "apply")
     with transaction() as session:
         found = session.execute(select(Term.starts_on, Term.ends_on)).one()
@@ -188,3 +188,32 @@ def test_a_preview_that_is_out_of_date_is_not_applied(boss: FlaskClient) -> None
         assert session.scalar(select(Section.capacity)) == 30
     press(boss, import_id, "again")
     assert "Ready for review" in page(boss, import_id)
+
+
+def test_an_empty_file_that_is_sent_is_named(boss: FlaskClient) -> None:
+    send(boss, b"", "empty.csv")
+    runs.continue_import(latest().id)
+    assert "empty.csv is empty." in page(boss, latest().id)
+
+
+def test_missing_dates_of_a_term_are_given_on_the_page_of_the_failed_import(
+    boss: FlaskClient,
+) -> None:
+    import_id = sent(boss, as_zip(Campus().meets(date_start="", date_end="")))
+    shown = page(boss, import_id)
+    assert "No meeting has dates. Give the first and last day of the term." in shown
+    assert "--starts" not in shown
+    again = f"/admin/imports/{import_id}/again"
+    for dates in ({"starts": "2021-01-06"}, {"starts": "x", "ends": "2021-04-30"}):
+        refused = boss.post(again, data=dates)
+        assert refused.status_code == 422
+        assert "Enter a date such as 2026-08-31." in refused.text
+    reversed_ = boss.post(again, data={"starts": "2021-04-30", "ends": "2021-01-06"})
+    assert "The last day is before the first day." in reversed_.text
+    boss.post(again, data={"starts": "2021-01-06", "ends": "2021-04-30"})
+    runs.continue_import(import_id)
+    assert latest().state == "ready"
+    press(boss, import_id, "apply")
+    with transaction() as session:
+        [term] = session.scalars(select(Term).filter_by(name=TERM))
+    assert (f"{term.starts_on}", f"{term.ends_on}") == ("2021-01-06", "2021-04-30")

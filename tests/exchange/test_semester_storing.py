@@ -40,7 +40,7 @@ def test_the_term_has_its_dates_from_the_meetings_and_its_limit(tmp_path: Path) 
 
 def test_meetings_without_any_dates_need_those_of_the_term(tmp_path: Path) -> None:
     folder = Campus().meets(date_start="", date_end="").write(tmp_path)
-    with pytest.raises(ImportFailedError, match="--starts and --ends"):
+    with pytest.raises(ImportFailedError, match="No meeting has dates"):
         imported(folder)
     made = imported(folder, starts=date(2021, 1, 6), ends=date(2021, 5, 1))
     assert catalog_of(made.term).term.ends_on == date(2021, 5, 1)

@@ -35,6 +35,8 @@ LONGEST_NAME = 160  # of an instructor
 LONGEST_KIND = 12
 PRIMARY = re.compile(r" ?\(P\)", re.IGNORECASE)  # Banner's mark of the primary instructor
 LONGEST_ROOM = 80
+NO_DATES = _k("No meeting has dates. Give the first and last day of the term.")
+REVERSED_DATES = _k("The last day of the term (%(day)s) is before the first day.")
 Times = tuple[time | None, time | None]
 Dates = tuple[date | None, date | None]
 
@@ -269,17 +271,10 @@ def set_dates(
     firsts = [each.first for each in meetings if each.first]
     lasts = [each.last for each in meetings if each.last]
     if not (starts or firsts) or not (ends or lasts):
-        raise ImportFailedError(
-            _k(
-                "No meeting has dates: give the term’s first and last day, in the form or with"
-                " --starts and --ends."
-            )
-        )
+        raise ImportFailedError(NO_DATES)
     starts, ends = starts or min(firsts), ends or max(lasts)
     if ends < starts:
-        raise ImportFailedError(
-            _k("The last day of the term (%(day)s) is before the first day."), day=ends
-        )
+        raise ImportFailedError(REVERSED_DATES, day=ends)
     for meeting in meetings:
         meeting.first = meeting.first or min(starts, meeting.last or date.max)
         meeting.last = meeting.last or max(ends, meeting.first)

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from portal.catalog import requisites
 from portal.catalog.models import Term
 from portal.catalog.section_fields import FIELDS
-from portal.core.i18n import _, _l
+from portal.core.i18n import _, _l, text_of
 from portal.exchange.importing import upserts
 from portal.exchange.importing.diff import examples
 from portal.exchange.importing.findings import FINDINGS, RECORD_NAMES, Action, FindingKind
@@ -21,6 +21,7 @@ from portal.exchange.importing.report import (
     read_notes,
     readable_key,
 )
+from portal.exchange.importing.semester import DATES_MEND
 
 EXAMPLES = 5
 ROWS = 20  # of a kind on the page; the report has all
@@ -135,6 +136,11 @@ def count_refused(found: Import) -> int:
         for kind, finding in FINDINGS.items()
         if finding.action is Action.REFUSED and kind not in LATE_KINDS
     )
+
+
+def lacks_dates(found: Import) -> bool:
+    """Return whether an import failed because its term needs other dates."""
+    return found.state == "failed" and text_of(found.error) in DATES_MEND
 
 
 def terms(session: Session, found: Import) -> list[Term]:

@@ -20,6 +20,8 @@ from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.files import Files
 from portal.exchange.importing.findings import Action
 from portal.exchange.importing.meetings import (
+    NO_DATES,
+    REVERSED_DATES,
     Meeting,
     read_instructors,
     read_meeting,
@@ -49,6 +51,12 @@ REQUISITES_IN_WORDS = {
     "corequisites": requisites.parse_ungraded,
 }
 LONGEST_NAME = 80  # of a term
+NO_SECTION = _k(
+    "%(file)s has no section that can be read. If the term has none yet, give its first and last"
+    " day."
+)
+# Failures that a first and last day of the term can mend.
+DATES_MEND = {NO_DATES, REVERSED_DATES, NO_SECTION}
 LONGEST_CODE = 16  # of a department or subject
 LONGEST_CRN = 24
 LISTED = re.compile(r"\s*[;,]\s*")
@@ -289,11 +297,7 @@ def _read_sections(
     name = tables.schedule or SECTIONS
     if not tables.sections and not tables.schedule:
         if not (semester.here.dates or (options.starts and options.ends)):
-            text = _k(
-                "%(file)s has no section that can be read. If the term has none yet, give its first"
-                " and last day."
-            )
-            raise ImportFailedError(text, file=name)
+            raise ImportFailedError(NO_SECTION, file=name)
         Row(name, 0, {}, report).note("no_rows")
     elif not semester.sections:
         of_file = (note for note in report.notes if note.file == name)

@@ -1,7 +1,7 @@
 """The steps that an admin takes with an import: apply, discard, read again, continue."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy.orm import Session
 
@@ -22,7 +22,7 @@ class Step:
     state: str  # blank if it stays the same
     done: str
     own: bool = False  # for the sender alone
-    options: Mapping[str, bool] = field(default_factory=dict)  # which it changes
+    options: Mapping[str, bool | str] = field(default_factory=dict)  # which it changes
 
 
 APPLIED = _l("The import is being applied.")
@@ -40,9 +40,13 @@ STEPS = {
 }
 
 
-def take(session: Session, found: Import, name: str) -> str:
-    """Take a step of STEPS. Return why that is not possible, blank if it is."""
-    why = _obstacle(session, found, name) or _change_state(session, found, STEPS[name])
+def take(
+    session: Session, found: Import, name: str, options: Mapping[str, str] | None = None
+) -> str:
+    """Take a step of STEPS, with other options. Return why that is not possible, else blank."""
+    step = STEPS[name]
+    step = replace(step, options={**step.options, **(options or {})})
+    why = _obstacle(session, found, name) or _change_state(session, found, step)
     if not why and STEPS[name].state == "discarded":
         import_jobs.clear(session, [found.id], import_jobs.ALL_TABLES)
     return why

@@ -23,6 +23,7 @@ from portal.exchange.importing.findings import FINDINGS
 from portal.exchange.importing.models import LAYOUTS, Options
 from portal.exchange.importing.report import Report, summary
 from portal.exchange.importing.runs import Imported, import_files
+from portal.exchange.importing.semester import DATES_MEND
 from portal.ledger.errors import LedgerUnavailable
 from portal.recorder.recorder import record_all
 from portal.runtime.command_context import connected, portal
@@ -108,8 +109,10 @@ def import_command(source: Path, path: Path | None, *, dry: bool, **choices: Any
             print_report(report, path, console)
             busy = isinstance(failure, import_jobs.Busy)
             why = f"Another import is running: {failure}. Wait until it has finished."
+            dates = isinstance(failure, ImportFailedError) and failure.text in DATES_MEND
+            hint = " Use --starts and --ends." if dates else ""
             raise click.ClickException(
-                f"{why if busy else failure} Nothing was imported."
+                f"{why if busy else failure}{hint} Nothing was imported."
             ) from None
         except import_jobs.NoLongerPossible:
             raise click.ClickException(GONE) from None

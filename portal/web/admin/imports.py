@@ -39,6 +39,7 @@ from portal.web.http.uploads import MOST_BYTES, takes_files
 bp = Blueprint("imports", __name__, url_prefix="/imports")
 USUAL = Options()
 NAME_THE_TERM = _l("Enter a term name of at most %(most)s characters.")
+ENTER_A_DATE = _l("Enter a date such as 2026-08-31.")
 DAY_OF_TERM: dict[str, Any] = {
     "description": _l("Leave blank to use the dates of the meetings."),
     "invalid_value_message": _l("Enter a date such as 2026-08-31, or leave it blank."),
@@ -47,6 +48,23 @@ OPTIONAL_NUMBER: dict[str, Any] = {
     "required": False,
     "message": _l("Enter a whole number from 0 to %(most)s."),
 }
+
+
+class TermDatesForm(Form):
+    """The dates of a term whose files have none."""
+
+    starts = DateField(_l("First day"), invalid_value_message=ENTER_A_DATE)
+    ends = DateField(_l("Last day"), invalid_value_message=ENTER_A_DATE)
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        """Check that both are dates, the first before the last."""
+        super().validate(extra_validators)
+        for each in self:
+            if each.data is None and not each.errors:
+                self.refuse(ENTER_A_DATE, each.short_name)
+        if not self.errors and self.ends.data < self.starts.data:
+            self.refuse(_("The last day is before the first day."), "ends")
+        return not self.errors
 
 
 class ImportForm(Form):
@@ -229,14 +247,19 @@ def _index_page(form: ImportForm, status: int) -> ResponseReturnValue:
 @requires(Right.SEE_IMPORTS)
 def show(import_id: int) -> ResponseReturnValue:
     """Render an import: in progress, ready for review, or done."""
+    return _page(import_id, TermDatesForm(None))
+
+
+def _page(import_id: int, dates: TermDatesForm) -> ResponseReturnValue:
     with transaction() as session:
         found = find_import(session, import_id)
         if found.state == "columns" and found.account_id == visitor().id:
             return redirect(url_for("admin.import_columns.choose", import_id=import_id))
         owner = found.account_id and session.get_one(Account, found.account_id).name
-        return render_template(
+        page = render_template(
             "admin/import.html",
             found=found,
+            dates=dates if review.lacks_dates(found) else None,
             failure=translated(found.error),
             owner=owner or "",
             barred=runs.is_blocked(found),
@@ -261,6 +284,7 @@ def show(import_id: int) -> ResponseReturnValue:
             actions=ACTIONS,
             counted=summary(found.notes),
         )
+    return page, 422 if dates.errors else 200
 
 
 @bp.get("/<int:import_id>/progress")
@@ -286,11 +310,15 @@ def progress(import_id: int) -> ResponseReturnValue:
 def do(import_id: int, step: str) -> ResponseReturnValue:
     """Apply an import, discard it, read it again, or ask a worker to continue it."""
     wanted = STEPS[step]
+    dates = TermDatesForm() if step == "again" and "starts" in request.form else None
+    if dates and not dates.validate():
+        return _page(import_id, dates)
+    options = {each.short_name: each.data.isoformat() for each in dates or ()}
     with transaction() as session:
         found = find_import(session, import_id)
         if wanted.own and found.account_id != visitor().id:
             abort(403)
-        why = steps.take(session, found, step)
+        why = steps.take(session, found, step, options)
     if not why and wanted.state != "discarded":
         enqueue(import_id)
     return done(why or str(wanted.done), url_for("admin.imports.show", import_id=import_id))

@@ -13,7 +13,7 @@ from portal.people.accounts import NewAccount
 from tests import cast as builders
 from tests.cast import PASSWORD
 from tests.exchange.campus import Campus
-from tests.exchange.makers import as_zip, latest, press, sent, zipped
+from tests.exchange.makers import as_zip, latest, page, press, sent, zipped
 from tests.exchange.oneroster import imported, moved
 from tests.exchange.test_round_trip import exported
 from tests.web.visitors import browser_of
@@ -92,6 +92,24 @@ def test_an_instructor_added_on_a_page_stays_unless_removal_is_chosen(boss: Flas
     assert taught() == [("Lindqvist", None), ("Okafor", None)]
     press(boss, sent(boss, campus("Lindqvist"), remove="yes"), "apply")
     assert taught() == [("Lindqvist", None)]
+
+
+def test_an_instructor_with_the_name_of_an_account_is_named_until_linked(
+    boss: FlaskClient,
+) -> None:
+    press(boss, sent(boss, campus("Okafor/Lindqvist")), "apply")
+    link("okafor", "Okafor")
+    later = as_zip(Campus(term="Fall 2021").meets(instructors="Okafor/Lindqvist"))
+    import_id = sent(boss, later, term="Fall 2021")
+    shown = page(boss, import_id)
+    assert "This instructor has the name of someone with an account" in shown
+    assert latest().notes["namesake"] == 1
+    press(boss, import_id, "apply")
+    shown = page(boss, import_id)
+    assert "1 instructor has the name of someone with an account" in shown
+    assert "/admin/instructors?show=without" in shown
+    again = sent(boss, campus("Okafor/Lindqvist"))
+    assert "This instructor has the name of" not in page(boss, again)
 
 
 # Blank cells that erase

@@ -276,6 +276,13 @@ FINDINGS: dict[str, FindingKind] = {
         _l("Other terms offer this course too, so the import doesn’t change it."),
         _l("Edit the course on its page if every term should have the new title."),
     ),
+    "namesake": kept(
+        _l(
+            "This instructor has the name of someone with an account, who doesn’t see these classes"
+            " until you link the account."
+        ),
+        _l("Under Instructors, check whether it is the same person, and link the account."),
+    ),
     "major_added": kept(
         _l("This major appears only in restrictions. It was added to the list of majors.")
     ),

@@ -98,6 +98,8 @@ def read(import_id: int, files: Files, report: Report, progress: Progress) -> Co
         progress("comparing", 0, 1)
         read_current(session)
         resolve(session, import_id, report)
+        if options.layout == "semester":
+            staging.note_namesakes(session, import_id, report)
         staging.remove_unnamed(session, import_id, stage.unnamed)
         drop_repeated(session, import_id, report)
         staging.refuse_protected(session, import_id, report)

@@ -322,6 +322,18 @@ DELETE_IDLE = text(f"""
         WHERE import_id = :id AND kind = 'teaching' AND {INSTRUCTOR} = name
     ) AND NOT EXISTS (SELECT FROM instructor_keys AS known WHERE known.key = name)
 """)
+# Instructors without an account, where someone with an account has the same name.
+NAMESAKES = text(f"""
+    SELECT DISTINCT ON (1) split_part({INSTRUCTOR}, E'\\t', 1) AS name, rows.file, rows.line
+    FROM import_rows AS rows
+    WHERE import_id = :id AND kind = 'teaching' AND NOT removes
+    AND NOT starts_with({INSTRUCTOR}, '@') AND lower(split_part({INSTRUCTOR}, E'\\t', 1)) IN (
+        SELECT unnest(ARRAY[lower(instructors.name), lower(accounts.name)])
+        FROM instructors JOIN accounts ON accounts.id = account_id
+        WHERE instructors.deleted_at IS NULL
+    )
+    ORDER BY name, file, line
+""")
 # A new class without seats in the files gets as many as it has students.
 OPEN_CLASSES = text(f"""
     UPDATE import_rows AS rows
@@ -415,6 +427,12 @@ def resolve(session: Session, import_id: int, report: Report) -> None:
     for reason in ("admin", "staff_name", "no_adviser", "other_student", "no_such"):
         _refuse(session, import_id, reason, report)
     session.execute(DELETE_UNRESOLVED, this)
+
+
+def note_namesakes(session: Session, import_id: int, report: Report) -> None:
+    """Report instructors without an account who have the name of someone with an account."""
+    for name, file, line in session.execute(NAMESAKES, {"id": import_id}):
+        report.add(Note("namesake", file, line, name, "instructors", name, ""))
 
 
 def open_classes(session: Session, import_id: int) -> None:

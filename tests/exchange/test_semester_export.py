@@ -299,7 +299,7 @@ def test_a_semester_without_meetings_is_imported_again(tmp_path: Path, made: Mad
     before = exported(tmp_path / "before")
     assert updated(before)[0] == {}
     empty()
-    with pytest.raises(ImportFailedError, match="give the term’s first and last day"):
+    with pytest.raises(ImportFailedError, match="Give the first and last day of the term"):
         imported(before, TERM)
     imported(before, TERM, **DATES)
     after = semester_files(TERM)

@@ -45,7 +45,7 @@ def main(path, code="", noted=""):
         "Your code is under the root.": not code or mine in names,
     }
     if "line" in data:
-        line, keys = [name for name, key in data["line"]], [key for name, key in data["line"]]
+        line, keys = [name for name, key in data["line"] if name], [k for n, k in data["line"] if n]
         seed = sha256(f"{data['secret']}:{data['public_value']}")
         tests |= {
             "The secret is the committed one.": sha256(data["secret"])
@@ -54,10 +54,11 @@ def main(path, code="", noted=""):
             and len(line) == len(set(line)),
             "The order follows from secret, public value and codes.": keys == sorted(keys)
             and keys == [sha256(f"{seed}:{name}")[:13] for name in line],
+            "Students without a code come last.": all(n for n, key in data["line"][: len(line)]),
             "You are in the line (if you came early).": not code or mine in line,
         }
         print("Your place in the line:", 1 + line.index(mine) if mine in line else "none")
-        print("Early students without a code, who come after them:", data["others"])
+        print("Early students without a code, who come last:", len(data["line"]) - len(line))
     print(*(f"{'yes' if passed else 'NO '} {text}" for text, passed in tests.items()), sep="\n")
     print("Root:", root)
     return 0 if all(tests.values()) else 1

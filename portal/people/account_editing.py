@@ -55,10 +55,13 @@ def address_taken(session: Session, address: str, other_than: int = 0) -> bool:
 
 
 def may_change_email(account: Account, by: Visitor) -> bool:
-    """Return whether `by` has every right that reading the account's mail could give.
+    """Return whether an admin may change the address to which a link for a password goes.
 
-    An admin's address never changes on pages: a link for a password goes there.
+    Those of admins, and of people who decide applications, never change on pages: one person could
+    decide twice. Nor do those of staff with rights that `by` lacks.
     """
+    if any(each.decides_for_id and each.deleted_at is None for each in account.instructors):
+        return False
     held = {*account.staff_roles, *(["scheduler"] if account.schedules_for else [])}
     if account.is_admin or not held <= ROLES.keys():  # a newer version may know more roles
         return False

@@ -124,7 +124,7 @@ def _rosters(catalog: TermCatalog, _who: Visitor) -> TermReport:
                 row[column] = ""
     enrolled = sum(row[state] == "enrolled" for row in people)
     figures = [(_("Enrollments"), enrolled), (_("Waiting"), len(people) - enrolled)]
-    note = _("Of students who asked for privacy it has only the name and the number.")
+    note = _("It has no email, year or level of students who asked for privacy.")
     page = f"/admin/terms/{catalog.term.id}/rosters.csv"
     return TermReport([head, *people], figures, page, note)
 

@@ -84,11 +84,12 @@ def work(term: int) -> None:
         trials = session.scalars(
             requested.where(Round.term_id == term, RoundTrial.measures.is_(None))
         ).all()
-    due = {number: steps[state] for number, state in found if state in steps}
-    failed = attempt_each(due, lambda each: due[each](each), "A step of round %s failed.")
-    failed += attempt_each(trials, make_trial, "Comparison %s of rounds failed.")
+    # Codes first: after some minutes they are too late.
     draws = [window for window, _ in draw_codes.due([term])]
-    failed += attempt_each(draws, draw_codes.fix, "The codes of window %s are not fixed.")
+    failed = attempt_each(draws, draw_codes.fix, "The codes of window %s are not fixed.")
+    due = {number: steps[state] for number, state in found if state in steps}
+    failed += attempt_each(due, lambda each: due[each](each), "A step of round %s failed.")
+    failed += attempt_each(trials, make_trial, "Comparison %s of rounds failed.")
     if failed:
         raise RuntimeError(f"Steps of rounds failed: {failed}")
 

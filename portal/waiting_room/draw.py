@@ -36,8 +36,8 @@ KEPT = 32  # draws in a process, each of some MB at most
 class Draw:
     """The public part of a draw; before the opening only the commitment.
 
-    With a public value, `line` has pseudonyms in place of requests, and `others` is how many
-    students without a code come after them.
+    With a public value, `line` has pseudonyms in place of requests, and is blank where a student
+    has none: they must come last.
     """
 
     commitment: str
@@ -45,7 +45,16 @@ class Draw:
     line: tuple[str, ...] = ()
     fixed: FixedCodes | None = None
     public_value: str = ""
-    others: int = 0
+
+    @cached_property
+    def named(self) -> tuple[str, ...]:
+        """Return the line without those who have no pseudonym."""
+        return tuple(filter(None, self.line))
+
+    @property
+    def others(self) -> int:
+        """Return how many students have no pseudonym."""
+        return len(self.line) - len(self.named)
 
     @cached_property
     def has_true_seed(self) -> bool:
@@ -54,25 +63,26 @@ class Draw:
 
     @cached_property
     def keys(self) -> list[str]:
-        """Return the keys of the line, which sort it."""
+        """Return the keys of the line, which sort it, without those who have no pseudonym."""
         seed = seed_of(self.seed, self.public_value) if self.public_value else self.seed
-        return [sha256(f"{seed}:{each}")[:DIGITS] for each in self.line]
+        return [sha256(f"{seed}:{each}")[:DIGITS] for each in self.named]
 
     @cached_property
     def is_in_order(self) -> bool:
         """Return whether the line is in the order that follows from the seed."""
-        return self.keys == sorted(self.keys)
+        last = self.line[len(self.named) :]
+        return self.keys == sorted(self.keys) and not any(last)
 
     @cached_property
     def is_fixed(self) -> bool:
         """Return whether the line has only pseudonyms that were fixed, each once, if any were."""
         if not self.public_value:
             return True
-        known, names = self.fixed, set(self.line)
+        known, names = self.fixed, set(self.named)
         return known is not None and (
             known.is_under_root
             and known.settings["commitment"] == self.commitment
-            and len(names) == len(self.line)
+            and len(names) == len(self.named)
             and names <= set(known.pseudonyms)
         )
 
@@ -92,11 +102,11 @@ class Draw:
         """Return the JSON that `verify_root.py` checks; empty without a public value."""
         if self.fixed is None:
             return b""
+        keys = dict(zip(self.named, self.keys, strict=True))
         more = {
             "secret": self.seed,
             "public_value": self.public_value,
-            "line": list(zip(self.line, self.keys, strict=True)),
-            "others": self.others,
+            "line": [(each, keys.get(each, "")) for each in self.line],
         }
         return canonical(self.fixed.file | more).encode()
 
@@ -176,8 +186,8 @@ def _read(of: tuple[int, int]) -> Draw:
     if not value:
         return Draw(commitment, seed, tuple(drawn_requests(*of)))
     fixed, students = draw_codes.fixed(of[1]), list(_read_positions(of))
-    line = tuple(fixed.by_student[each] for each in students if each in fixed.by_student)
-    return Draw(commitment, seed, line, fixed, value, len(students) - len(line))
+    line = tuple(fixed.by_student.get(each, "") for each in students)
+    return Draw(commitment, seed, line, fixed, value)
 
 
 def _read_positions(of: tuple[int, int]) -> dict[int, int]:

@@ -189,7 +189,11 @@ def enter_value(term: int, window: int, value: str, by: int, reason: str) -> Non
     found = find(window)
     if found is None or not found.root:
         raise DrawRefused("unfixed")
-    scores = ranks(window, draw_seeds.seed(term, window), value)
+    draw_seeds.forget()  # the ledger may have lost the seed that this process knows
+    seed = draw_seeds.seed(term, window)
+    if sha256(seed) != fixed(window).settings["commitment"]:
+        raise DrawRefused("seed")
+    scores = ranks(window, seed, value)
     with transaction() as session:
         if not may_be_known(session, found.public_at):
             raise DrawRefused("early")
@@ -197,7 +201,7 @@ def enter_value(term: int, window: int, value: str, by: int, reason: str) -> Non
         session.flush()
         # The ledger's step is the last one. If the transaction fails after it, the same value can
         # be entered again, and no other one.
-        if refusal := room.use_public_value(term, window, value, scores):
+        if refusal := room.use_public_value(term, window, value, seed, scores):
             raise DrawRefused(refusal)
 
 
@@ -208,8 +212,13 @@ def not_yet(found: DrawCodes) -> str:
     """
     if not found.root:
         return "unfixed"
+    return "" if is_known(found) else "early"
+
+
+def is_known(found: DrawCodes) -> bool:
+    """Return whether the public value may be known, so that no codes can be fixed any more."""
     with transaction() as session:
-        return "" if may_be_known(session, found.public_at) else "early"
+        return may_be_known(session, found.public_at)
 
 
 @lru_cache(maxsize=8)

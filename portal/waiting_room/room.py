@@ -26,6 +26,7 @@ RULE = re.compile(r"^local ([A-Z]+) = (\d+)", re.MULTILINE)
 RULES = {name: int(number) for name, number in RULE.findall(CODE)}
 BATCH = 1000  # students in one call of send_heartbeats
 MOST = 1_000_000  # of either limit
+PREPARED = 600  # seconds for which scores wait for the step that uses them
 LONGEST_PAUSE = 1.0  # seconds between two calls of advance_all
 
 Kind = Literal["none", "early", "waiting", "called", "gone"]
@@ -202,19 +203,25 @@ def _unless_ended(reply: dict[str, Any]) -> dict[str, Any]:
     return reply
 
 
-def use_public_value(term: int, window: int, value: str, scores: Mapping[int, float]) -> str | None:
+def use_public_value(
+    term: int, window: int, value: str, seed: str, scores: Mapping[int, float]
+) -> str | None:
     """Order the early students by these scores, and those who will come; once for good.
 
     Students without a score come after the others. Returns why it is not possible: late (the window
-    opens), other (another value is in use), codes (the scores were lost: try again); or None.
+    opens), other (another value is in use), seed (the ledger has another seed than the scores),
+    codes (the scores were lost: try again); or None.
     """
-    key, pairs = f"{draw_seeds.room_key(term, window)}:drawn", list(scores.items())
+    prepared = f"drawn:{secrets.token_hex(8)}"
+    key, pairs = f"{draw_seeds.room_key(term, window)}:{prepared}", list(scores.items())
     with translate_errors(), backend().redis.pipeline(transaction=False) as pipe:
         for begin in range(0, len(pairs), BATCH):
             some = pairs[begin : begin + BATCH]
             pipe.hset(key, mapping={str(student): repr(score) for student, score in some})
+        pipe.expire(key, PREPARED)
         pipe.execute()
-    reply = _call("use_public_value", term, window, value=value, codes=len(pairs))
+    asked = {"value": value, "seed": seed, "prepared": prepared, "codes": len(pairs)}
+    reply = _call("use_public_value", term, window, **asked)
     error: str | None = dict(reply or {}).get("error")
     return error
 

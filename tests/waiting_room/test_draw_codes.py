@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -139,8 +140,10 @@ def test_who_has_no_code_comes_after_the_others(
     enter(term, window, 900_002, *students[2:])
     assert line(term, window)[: len(students)] == due(term, window, students)
     assert {*line(term, window)[len(students) :]} == {900_001, 900_002}
-    assert drawn(term, window).others == 2
-    assert drawn(term, window).is_fair
+    found = drawn(term, window)
+    assert found.others == 2
+    assert found.is_fair
+    assert not replace(found, line=("", *found.line[:-1])).is_fair  # nobody without a code first
 
 
 def test_without_the_value_the_window_opens_with_the_seed_alone(
@@ -220,6 +223,30 @@ def test_a_value_is_entered_once_and_not_before_it_is_known(term: Any, window: A
     assert draw_codes.public_value(term.id, window.id) == VALUE
 
 
+def test_a_refused_value_leaves_the_order_as_it_is(
+    term: Any, window: Any, students: list[int]
+) -> None:
+    fix(term, window)
+    enter(term, window, *students[:2])
+    use(term, window)
+    with pytest.raises(DrawRefused, match="other"):
+        use(term, window, "another")
+    enter(term, window, *students[2:])
+    assert line(term, window) == due(term, window, students)
+    assert drawn(term, window).is_fair
+
+
+def test_a_seed_that_the_ledger_lost_is_not_mixed_with_the_codes(
+    term: Any, window: Any, backend: Backend
+) -> None:
+    fix(term, window)
+    draw_seeds.seed(term.id, window.id)
+    backend.redis.hdel(draw_seeds.room_key(term.id, window.id), "seed")
+    with pytest.raises(DrawRefused, match="seed"):
+        use(term, window)
+    assert draw_codes.public_value(term.id, window.id) == ""
+
+
 def test_scores_lost_in_a_failover_are_noticed(
     term: Any, window: Any, backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,7 +254,8 @@ def test_scores_lost_in_a_failover_are_noticed(
     call = room._call  # noqa: SLF001
 
     def lose(function: str, *arguments: Any, **more: Any) -> Any:
-        backend.redis.delete(key(term, window, "drawn"))
+        for prepared in backend.redis.scan_iter(key(term, window, "drawn:*"), count=1000):
+            backend.redis.delete(prepared)
         return call(function, *arguments, **more)
 
     monkeypatch.setattr(room, "_call", lose)
@@ -413,6 +441,11 @@ def test_whoever_changes_what_was_fixed_is_caught(
     assert found.returncode == 1
 
 
+def lets_one_without_a_code_in_first(told: File) -> str:
+    told["line"].insert(0, ["", ""])
+    return "Students without a code come last"
+
+
 def reorders(told: File) -> str:
     told["line"].reverse()
     return "The order follows"
@@ -441,7 +474,15 @@ def puts_one_twice(told: File) -> str:
 
 
 @pytest.mark.parametrize(
-    "cheat", [reorders, forges_a_key, picks_another_secret, lets_a_stranger_in, puts_one_twice]
+    "cheat",
+    [
+        lets_one_without_a_code_in_first,
+        reorders,
+        forges_a_key,
+        picks_another_secret,
+        lets_a_stranger_in,
+        puts_one_twice,
+    ],
 )
 def test_whoever_changes_the_line_is_caught(
     cheat: Callable[[File], str], told: File, check: Check

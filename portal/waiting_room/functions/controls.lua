@@ -30,13 +30,23 @@ function Room:expire(student, key)
   return true
 end
 
--- Give all early entries the scores that follow from a public value, once, before the opening.
-function Room:use_public_value(value, codes)
-  local known = self:field("public")
-  if known then return { error = known ~= value and "other" or nil } end
+-- Return why a public value can't be used: the code of an error, nil if it can.
+function Room:unfit_value(seed, scores, codes)
   local begun = number(self:field("called")) + number(self:field("late")) > 0
-  if self.phase ~= "before" or begun or self.opens - self.at < LAST then return { error = "late" } end
-  if redis.call("HLEN", self:key("drawn")) ~= codes then return { error = "codes" } end
+  if self.phase ~= "before" or begun or self.opens - self.at < LAST then return "late" end
+  if self:field("seed") ~= seed then return "seed" end
+  if redis.call("HLEN", scores) ~= codes then return "codes" end
+end
+
+-- Give all early entries the scores that follow from a public value, once, before the opening. The
+-- scores wait in a hash of their own, so that those of a refused value are never used.
+function Room:use_public_value(value, seed, prepared, codes)
+  local known, scores = self:field("public"), self:key(prepared)
+  if known then return { error = known ~= value and "other" or nil } end
+  local unfit = self:unfit_value(seed, scores, codes)
+  if unfit then return { error = unfit } end
+  redis.call("RENAME", scores, self:key("drawn"))
+  redis.call("PERSIST", self:key("drawn"))
   if self:records() then self:journal("queue_drawn", { public = value }) end
   redis.call("HSET", self.base, "public", value)
   local line = redis.call("ZRANGE", self:key("line"), 0, -1, "WITHSCORES")

@@ -115,7 +115,7 @@ local function reset(room)
 end
 
 local function use_public_value(room)
-  return room:use_public_value(room.ask.value, room.ask.codes)
+  return room:use_public_value(room.ask.value, room.ask.seed, room.ask.prepared, room.ask.codes)
 end
 
 local function admit(room)

@@ -102,6 +102,10 @@ REFUSED = {
     "early": _l("The public value can’t be known yet. Enter it from the moment that is shown."),
     "late": _l("Too late: the window opens, or was open. The draw uses the secret seed alone."),
     "other": _l("Another value was entered already."),
+    "seed": _l(
+        "The ledger has lost the seed that was fixed with the codes. The draw uses its new secret"
+        " seed alone."
+    ),
     "codes": _l("The ledger has lost the order meanwhile. Try again."),
 }
 
@@ -318,6 +322,7 @@ def _draw_of(term_id: int, window_id: int, phase: str) -> dict[str, object]:
         "source": found,
         "known_at": local_clock().full(milliseconds(found.public_at)) if found else "",
         "value": value,
+        "too_late": found and not found.root and draw_codes.is_known(found),
         "may_name": phase == "before" and not (found and found.root),
         "may_enter": phase == "before" and found and not value and not draw_codes.not_yet(found),
     }

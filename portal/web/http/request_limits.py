@@ -64,6 +64,7 @@ COSTS: Mapping[str, tuple[RateLimit, int]] = {
     # Once a minute each process reads and sorts ten thousand requests.
     "student.show_order": (REQUESTS, 20),
     "student.order_file": (REQUESTS, 20),
+    "student.draw_file": (REQUESTS, 20),
     # The first one reads megabytes, or computes a hash tree.
     "student.published_file": (REQUESTS, 20),
     "student.inclusion": (REQUESTS, 20),
@@ -78,6 +79,7 @@ COSTS_WITHOUT_LOGIN: Mapping[str, int] = {
     "oidc.come_back": 10,  # it calls the provider
     "student.show_order": 20,
     "student.order_file": 20,
+    "student.draw_file": 20,
 }
 
 

@@ -8,6 +8,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
+from portal.catalog.models import Department, Instructor
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.notifications.mail import compose
@@ -174,6 +175,21 @@ def test_address_of_someone_with_more_rights_does_not_change(
             account_editing.edit(session, anna.id, before, wanted, visitor, "")
     finally:
         roles.rights_of.cache_clear()
+
+
+def test_address_of_someone_who_decides_applications_does_not_change(
+    admin: FlaskClient, cast: Cast
+) -> None:
+    with transaction() as session:
+        iris = session.get_one(Instructor, cast.iris.id)
+        department = Department(code="SCI", name="Science")
+        session.add(department)
+        session.flush()
+        iris.department_id = iris.decides_for_id = department.id
+        account = iris.account_id
+    assert account
+    refused = edited(admin, of(account), email="mine@example.org")
+    assert "the address can’t be changed here" in words(refused.text)
 
 
 def test_address_that_is_the_username_stays(admin: FlaskClient) -> None:

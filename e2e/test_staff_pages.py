@@ -122,7 +122,7 @@ def test_the_tabs_of_the_registrar_are_groups_that_work_without_scripts(
     boss = meet("max", viewport=DESKTOP, java_script_enabled=False)
     boss.go("/admin")
     tabs = boss.page.get_by_role("navigation", name="Main")
-    for group in ("Semester", "People", "Data", "System"):
+    for group in ("Semester", "People", "System"):
         expect(tabs.get_by_role("group", name=group)).to_be_visible()
     people = tabs.get_by_role("group", name="People")
     people.get_by_role("link", name="Students").focus()

@@ -34,7 +34,7 @@ def test_receipt_shows_decision_time_and_reasons(ada: FlaskClient, refusal: str)
         "Refused",
     ):
         assert fact in text
-    assert re.search(r"\d\d:\d\d:\d\d\.\d{3} E[SD]T", text)
+    assert re.search(r"\d:\d\d:\d\d\.\d{3} [ap]m E[SD]T", text)
 
 
 def test_receipt_is_the_same_after_recording(ada: FlaskClient, term: Any, refusal: str) -> None:

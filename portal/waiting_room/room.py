@@ -220,8 +220,8 @@ def use_public_value(
             pipe.hset(key, mapping={str(student): repr(score) for student, score in some})
         pipe.expire(key, PREPARED)
         pipe.execute()
-    asked = {"value": value, "seed": seed, "prepared": prepared, "codes": len(pairs)}
-    reply = _call("use_public_value", term, window, **asked)
+    sent = {"value": value, "seed": seed, "prepared": prepared, "codes": len(pairs)}
+    reply = _call("use_public_value", term, window, **sent)
     error: str | None = dict(reply or {}).get("error")
     return error
 

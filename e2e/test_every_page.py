@@ -32,6 +32,21 @@ MAIN_ACTS = """() => {
         .map((it) => it.textContent.trim().replace(/\\s+/g, " "));
 }"""
 
+# Areas filled with the signal color though they are not a main act: it is a mark elsewhere.
+FILLED = """() => {
+    const signal = getComputedStyle(document.documentElement).getPropertyValue("--signal").trim();
+    const probe = document.body.appendChild(document.createElement("i"));
+    probe.style.backgroundColor = signal;
+    const filled = getComputedStyle(probe).backgroundColor;
+    probe.remove();
+    const may = ".btn-primary, .plan-submit, .banner[data-phase=open], .mini-week *, :focus";
+    return [...document.querySelectorAll("body *")]
+        .filter((it) => getComputedStyle(it).backgroundColor === filled && !it.matches(may))
+        .filter((it) => it.checkVisibility({ visibilityProperty: true }))
+        .filter((it) => Math.min(it.offsetWidth, it.offsetHeight) > 24 && it.offsetTop >= 0)
+        .map((it) => it.outerHTML.slice(0, 80));
+}"""
+
 # The parts of the common frame that a page of a logged-in person lacks. Lists of sections begin
 # with a banner; what opens over a page is a page of its own without scripts.
 UNEVEN = """() => {
@@ -62,6 +77,7 @@ def wrong(person: Person) -> Iterator[str]:
     yield from nameless(person)
     if len(acts := page.evaluate(MAIN_ACTS)) > 1:
         yield f"several main acts: {acts}"
+    yield from (f"filled: {each}" for each in page.evaluate(FILLED))
     yield from (f"moves: {each}" for each in page.evaluate(MOVING))
     for look in looks(page):
         yield from (f"{look}: {each}" for each in axe.barriers(page))

@@ -223,7 +223,7 @@ STOPS = (
     Stop("max", "/admin/imports/{imported}/columns"),
     Stop("max", "/admin/instructors/new"),
     Stop("max", "/admin/instructors"),
-    Stop("max", "/admin/instructors", "main tbody a", "main .btn-danger"),
+    Stop("max", "/admin/instructors", "main tbody a", "[href$=unlink]"),
     Stop("max", "/admin/staff"),
     Stop("max", "/admin/staff", "main tbody a", "#roles"),
     Stop("max", "/admin/staff?account=nothing"),

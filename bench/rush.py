@@ -65,7 +65,7 @@ SELECT account_id, section_id FROM students JOIN
 """
 
 
-class Unwell(Exception):  # noqa: N818  a state, not an error
+class Unwell(Exception):
     """Raised by a wrong answer; the student who got it stops."""
 
 

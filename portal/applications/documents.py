@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 
 from portal.applications import preview, scanner, service
 from portal.applications.history import locked, move, refresh_pages, subjects, tell_applicant
-from portal.applications.inspection import Refused, first_look
+from portal.applications.inspection import DocumentRefused, first_look
 from portal.applications.models import (
     EDITABLE,
     REVIEW,
@@ -82,29 +82,29 @@ class NewDocument:
 
 
 def add(application: int, account: int, sent: NewDocument) -> int:
-    """Store a document, to be checked by a worker; return its id. Raises Refused."""
+    """Store a document, to be checked by a worker; return its id. Raises DocumentRefused."""
     with transaction() as session:
         return add_within(session, application, account, sent)
 
 
 def add_within(session: Session, application: int, account: int, sent: NewDocument) -> int:
-    """Store a document as part of a transaction; return its id. Raises Refused."""
+    """Store a document as part of a transaction; return its id. Raises DocumentRefused."""
     found = first_look(sent.content, sent.name)
     digest = sha256(sent.content).hexdigest()
     wait_for_store(session)
     owner = locked(session, application, account)
     if owner.state not in EDITABLE:
-        raise Refused("late")
+        raise DocumentRefused("late")
     for each in owner.documents:
         if not each.refused and (each.part, each.digest) == (sent.part, digest):
             return each.id  # the same form, sent twice
     if len(owner.documents) >= MOST_DOCUMENTS:
-        raise Refused("many")
+        raise DocumentRefused("many")
     try:
         store().put(key_of(application, digest), sent.content)
     except OSError as error:
         log.warning("A document could not be stored: %s", error)
-        raise Refused("store") from error
+        raise DocumentRefused("store") from error
     made = ApplicationDocument(
         application_id=application,
         part=sent.part,
@@ -121,7 +121,10 @@ def add_within(session: Session, application: int, account: int, sent: NewDocume
 
 
 def remove(application: int, account: int, document: int) -> None:
-    """Delete a document and its file while the application can be changed; raise Refused."""
+    """Delete a document and its file while its application can be changed.
+
+    Raises DocumentRefused.
+    """
     with transaction() as session:
         # Before the application, as the check does; so neither waits for the other.
         mine = select(ApplicationDocument).where(
@@ -130,9 +133,9 @@ def remove(application: int, account: int, document: int) -> None:
         gone = session.scalar(mine.with_for_update(skip_locked=True))
         owner = locked(session, application, account)
         if owner.state not in EDITABLE:
-            raise Refused("late")
+            raise DocumentRefused("late")
         if gone is None and any(each.id == document for each in owner.documents):
-            raise Refused("checking")
+            raise DocumentRefused("checking")
         if gone is None:
             return
         session.delete(gone)

@@ -46,6 +46,7 @@ from portal.applications.payments.provider import (
 from portal.backend import backend
 from portal.core.breakers import REST, Breaker, BreakerOpen, breaker_states
 from portal.core.db import read_only, transaction
+from portal.core.errors import Refused
 from portal.core.i18n import _k, _l
 from portal.core.moments import milliseconds
 from portal.core.queue import NO_TERM, enqueue
@@ -66,12 +67,8 @@ FEE_REFUSED = {
 }
 
 
-class FeeRefused(Exception):  # noqa: N818  a fact, not a mistake
+class FeeRefused(Refused):
     """It can't be done: `code` is one of FEE_REFUSED."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 @dataclass(frozen=True)

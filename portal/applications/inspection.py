@@ -30,6 +30,8 @@ from pypdf.generic import (
     StreamObject,
 )
 
+from portal.core.errors import Refused
+
 MEMORY = 2**30  # bytes
 CPU = 20  # seconds
 MOST_BYTES = 10 * 2**20
@@ -51,46 +53,42 @@ FILE_KEYS = {"/EmbeddedFiles", "/EF", "/RichMedia"}
 FILE_TYPES = {"/EmbeddedFile", "/RichMedia"}
 
 
-class Refused(Exception):  # noqa: N818  a fact, not a mistake
+class DocumentRefused(Refused):
     """The document is refused: `code` is one of documents.REFUSED_DOCUMENT."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 def first_look(content: bytes, name: str) -> str:
-    """Return the type of a document by its first bytes and its name; raise Refused.
+    """Return the type of a document by its first bytes and its name; raise DocumentRefused.
 
     It is fast, so the request that uploads the document calls it.
     """
     if not content:
-        raise Refused("empty")
+        raise DocumentRefused("empty")
     if len(content) > MOST_BYTES:
-        raise Refused("large")
+        raise DocumentRefused("large")
     found = filetype.guess_extension(content[:8192])
     if found not in ENDINGS:
-        raise Refused("type")
+        raise DocumentRefused("type")
     if not name.lower().endswith(ENDINGS[found]) or PROGRAMS.search(name.lower()):
-        raise Refused("name")
+        raise DocumentRefused("name")
     return str(found)
 
 
 def inspect(file: Path, name: str) -> tuple[str, int]:
     """Return the type and the pages of a document, if it is harmless as far as can be told.
 
-    Raises Refused.
+    Raises DocumentRefused.
     """
     content = file.read_bytes()
     found = first_look(content, name)
     if zipfile.is_zipfile(file):
-        raise Refused("two_types")
+        raise DocumentRefused("two_types")
     try:
         if found == "pdf":
             return found, _check_pdf(file, content)
         _check_picture(file, content, found)
     except (MemoryError, RecursionError) as error:
-        raise Refused("complex") from error
+        raise DocumentRefused("complex") from error
     return found, 1
 
 
@@ -102,13 +100,13 @@ def _check_picture(file: Path, content: bytes, found: str) -> None:
     try:
         with Image.open(file, formats=["JPEG" if found == "jpg" else "PNG"]) as picture:
             if picture.width * picture.height > MOST_PIXELS:
-                raise Refused("pixels")
+                raise DocumentRefused("pixels")
             picture.load()
     except (OSError, SyntaxError, ValueError, zlib.error) as error:
-        raise Refused("broken") from error
+        raise DocumentRefused("broken") from error
     end = _end_of_png(content) if found == "png" else content.rstrip(b"\0").endswith(b"\xff\xd9")
     if not end:
-        raise Refused("two_types")
+        raise DocumentRefused("two_types")
 
 
 def _end_of_png(content: bytes) -> bool:
@@ -126,28 +124,28 @@ def _end_of_png(content: bytes) -> bool:
 
 
 def _check_pdf(file: Path, content: bytes) -> int:
-    """Return the number of pages; raise Refused."""
+    """Return the number of pages; raise DocumentRefused."""
     _body, mark, rest = content.rpartition(b"%%EOF")
     if not content.startswith(b"%PDF-") or not mark or rest.strip():
-        raise Refused("two_types")
+        raise DocumentRefused("two_types")
     try:
         reader = PdfReader(file)
         if reader.is_encrypted:
-            raise Refused("encrypted")
+            raise DocumentRefused("encrypted")
         if len(reader.pages) > MOST_PAGES:
-            raise Refused("pages")
+            raise DocumentRefused("pages")
         if not len(reader.pages):
-            raise Refused("broken")
+            raise DocumentRefused("broken")
         unpacked = 0
         for each in _objects(reader):
             _check_object(each)
             if isinstance(each, StreamObject):
                 unpacked += _unpacked(each)
                 if unpacked > MOST_UNPACKED:
-                    raise Refused("complex")
+                    raise DocumentRefused("complex")
     except (PyPdfError, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         code = "complex" if "limit" in type(error).__name__.lower() else "broken"
-        raise Refused(code) from error
+        raise DocumentRefused(code) from error
     return len(reader.pages)
 
 
@@ -156,7 +154,7 @@ def _objects(reader: PdfReader) -> Iterator[Any]:
     names = {(number, gen) for gen, table in reader.xref.items() for number in table}
     names |= {(number, 0) for number in reader.xref_objStm}
     if len(names) > MOST_OBJECTS:
-        raise Refused("complex")
+        raise DocumentRefused("complex")
     yield reader.trailer
     for number, generation in sorted(names):
         if number:
@@ -164,13 +162,13 @@ def _objects(reader: PdfReader) -> Iterator[Any]:
 
 
 def _check_object(found: Any) -> None:
-    """Raise Refused if the object, or what it holds itself, is a script or a file."""
+    """Raise DocumentRefused if the object, or what it holds itself, is a script or a file."""
     if isinstance(found, DictionaryObject):
         keys = set(found)
         if keys & SCRIPT_KEYS or _value(found, "/S") in SCRIPT_ACTIONS:
-            raise Refused("script")
+            raise DocumentRefused("script")
         if keys & FILE_KEYS or _value(found, "/Type") in FILE_TYPES:
-            raise Refused("files")
+            raise DocumentRefused("files")
         held = [found.raw_get(key) for key in found]
     else:
         held = list(found) if isinstance(found, ArrayObject) else []
@@ -185,23 +183,25 @@ def _value(found: DictionaryObject, key: str) -> Any:
 
 
 def _unpacked(stream: StreamObject) -> int:
-    """Return the size of a stream's content; raise Refused if it can't be told.
+    """Return the size of a stream's content; raise DocumentRefused if it can't be told.
 
     Pictures count as they are stored: their pixels are limited where pages are drawn.
     """
     names = [SHORT_FILTERS.get(str(name), str(name)) for name in _listed(stream, "/Filter")]
     if sum(name in UNPACKERS for name in names) > 1:
-        raise Refused("complex")  # packed twice: only bombs are
+        raise DocumentRefused("complex")  # packed twice: only bombs are
     content = stream._data  # noqa: SLF001  pypdf has no other name for the raw bytes
     for name in names:
         if name in UNPACKERS:
             if name == "/LZWDecode" and "/EarlyChange" in repr(_listed(stream, "/DecodeParms")):
-                raise Refused("complex")  # pypdf reads such a stream in another way than viewers
+                raise DocumentRefused(
+                    "complex"
+                )  # pypdf reads such a stream in another way than viewers
             return UNPACKERS[name](content)
         if name in TEXT_FILTERS:
             content = TEXT_FILTERS[name](content)
         elif name not in PICTURE_FILTERS:
-            raise Refused("complex")
+            raise DocumentRefused("complex")
     return len(content)
 
 
@@ -255,7 +255,7 @@ def main() -> None:
     try:
         found, pages = inspect(Path(sys.argv[1]), sys.argv[2])
         result: dict[str, Any] = {"type": found, "pages": pages}
-    except Refused as refused:
+    except DocumentRefused as refused:
         result = {"refused": refused.code}
     print(json.dumps(result))  # noqa: T201
 

@@ -19,7 +19,7 @@ SECONDS = 20.0
 WIDTH, HEIGHT = 1000, 1600  # pixels at most
 
 
-class NoPreview(Exception):  # noqa: N818  an expected state, not an error
+class NoPreview(Exception):
     """The page can't be drawn."""
 
 

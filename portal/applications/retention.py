@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from portal.applications import fees, service
 from portal.applications.documents import delete_files_after, delete_unused, key_of
 from portal.applications.history import locked, move
-from portal.applications.inspection import Refused
+from portal.applications.inspection import DocumentRefused
 from portal.applications.kinds import KINDS
 from portal.applications.models import (
     EDITABLE,
@@ -64,12 +64,12 @@ def set_keep_days(wanted: Mapping[str, int], by: int, reason: str) -> None:
 def erase(application: int, account: int) -> None:
     """Delete the answers and documents of an application that has ended, for its person.
 
-    Raises Refused.
+    Raises DocumentRefused.
     """
     with transaction() as session:
         owner = locked(session, application, account)
         if owner.state not in ENDED:
-            raise Refused("open")
+            raise DocumentRefused("open")
         files = {each.digest for each in owner.documents}
         _erase(session, owner, account)
         delete_files_after(session, owner.id, sorted(files))

@@ -11,7 +11,7 @@ PIECE = 64 * 1024
 LONGEST = 4096  # bytes of an answer
 
 
-class ScannerFailed(Exception):  # noqa: N818  a state of the world, not a mistake
+class ScannerFailed(Exception):
     """The scanner gave no verdict; the message says why."""
 
 

@@ -35,6 +35,7 @@ from portal.catalog.models import Term
 from portal.catalog.term_catalog import catalog_of
 from portal.core.correlation import correlation, following
 from portal.core.db import read_only, transaction
+from portal.core.errors import Refused
 from portal.core.i18n import _l
 from portal.core.moments import milliseconds
 from portal.core.queue import NO_TERM, attempt_each
@@ -82,12 +83,8 @@ MOST_UNDECIDED = 20  # applications of a person: each may hold documents
 MOST_IN_TERM = 40  # applications of a person, also withdrawn ones: admins hear of each
 
 
-class ApplicationRefused(Exception):  # noqa: N818  a fact, not a mistake
+class ApplicationRefused(Refused):
     """It can't be done: `code` is one of REFUSED."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,7 @@ class Approved:
     forwarded: bool
 
 
-class NotTheirs(LookupError):  # noqa: N818  a fact, not a mistake
+class NotTheirs(LookupError):
     """A decider who is no admin may not, or no longer, decide the application."""
 
 

@@ -19,7 +19,7 @@ CONNECT, READ = 3, 10  # seconds
 GONE = {"NoSuchKey", "404"}
 
 
-class StoreFailed(OSError):  # noqa: N818  a state of the world, not a mistake
+class StoreFailed(OSError):
     """The store did not answer, or refused the call."""
 
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from portal.applications import documents
 from portal.applications.documents import NewDocument, tidy
 from portal.applications.history import locked
-from portal.applications.inspection import MOST_BYTES, Refused
+from portal.applications.inspection import MOST_BYTES, DocumentRefused
 from portal.applications.models import EDITABLE, Upload, UploadPiece
 from portal.core.db import transaction
 
@@ -22,7 +22,7 @@ MOST_OPEN = 5  # unfinished uploads of an application
 KEPT = timedelta(days=1)
 
 
-class WrongStart(ValueError):  # noqa: N818  an expected state, not an error
+class WrongStart(ValueError):
     """The piece does not start at `received`, the end of the stored pieces."""
 
     def __init__(self, received: int) -> None:
@@ -43,14 +43,14 @@ class NewUpload:
 def begin(application: int, account: int, wanted: NewUpload) -> tuple[int, int]:
     """Return the id of an upload and the bytes it has: the same file goes on where it stopped.
 
-    Raises Refused.
+    Raises DocumentRefused.
     """
     if not 0 < wanted.size <= MOST_BYTES:
-        raise Refused("large" if wanted.size > 0 else "empty")
+        raise DocumentRefused("large" if wanted.size > 0 else "empty")
     with transaction() as session:
         owner = locked(session, application, account)
         if owner.state not in EDITABLE:
-            raise Refused("late")
+            raise DocumentRefused("late")
         mine = select(Upload).where(Upload.application_id == application)
         facts = asdict(wanted) | {"name": tidy(wanted.name)}
         if found := session.scalar(mine.filter_by(**facts)):
@@ -68,7 +68,7 @@ def add(upload: int, application: int, account: int, start: int, content: bytes)
     """Store a piece and return the bytes that are there; the last piece makes the document.
 
     A piece that is sent again changes nothing. If the store is away, the pieces stay: another,
-    empty piece tries again. Raises LookupError, WrongStart and Refused.
+    empty piece tries again. Raises LookupError, WrongStart and DocumentRefused.
     """
     with transaction() as session:
         mine = Upload.id == upload, Upload.application_id == application
@@ -88,7 +88,7 @@ def add(upload: int, application: int, account: int, start: int, content: bytes)
             return found.received
         refused = _finish(session, found, account)
     if refused:
-        raise Refused(refused)
+        raise DocumentRefused(refused)
     return size
 
 
@@ -102,7 +102,7 @@ def _finish(session: Session, upload: Upload, account: int) -> str:
     else:
         try:
             documents.add_within(session, upload.application_id, account, sent)
-        except Refused as refused:
+        except DocumentRefused as refused:
             code = refused.code
     if code != "store":
         session.delete(upload)

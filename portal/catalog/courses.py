@@ -60,7 +60,7 @@ USES_OF_CODE = (
 )
 
 
-class CodeTaken(Exception):  # noqa: N818  an expected state, not an error
+class CodeTaken(Exception):
     """Another course has the code, possibly a deleted one."""
 
 

@@ -211,7 +211,7 @@ class Obstacle:
         return f"{self.label}: {', '.join(self.names)}{more}"
 
 
-class InTheWay(Exception):  # noqa: N818  an expected state, not an error
+class InTheWay(Exception):
     """The record can't be deleted, or restored, because of others."""
 
     def __init__(self, obstacles: Sequence[Obstacle]) -> None:

@@ -11,11 +11,11 @@ from portal.catalog import formatting
 from portal.core.i18n import ENGLISH, _, current_locale
 
 
-class SkippedTime(ValueError):  # noqa: N818  an expected state, not an error
+class SkippedTime(ValueError):
     """A time that was skipped when clocks went forward."""
 
 
-class AmbiguousTime(ValueError):  # noqa: N818  an expected state, not an error
+class AmbiguousTime(ValueError):
     """A time that comes twice when clocks go back; `choices` has both moments."""
 
     def __init__(self, choices: tuple[int, int]) -> None:

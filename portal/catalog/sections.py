@@ -44,7 +44,7 @@ LISTS: dict[str, Any] = {
 }
 
 
-class Stale(Exception):  # noqa: N818  an expected state, not an error
+class Stale(Exception):
     """The section has changed since the version that the admin has seen."""
 
     def __init__(self, section_id: int) -> None:
@@ -52,7 +52,7 @@ class Stale(Exception):  # noqa: N818  an expected state, not an error
         self.section_id = section_id
 
 
-class NotPossible(Exception):  # noqa: N818
+class NotPossible(Exception):
     """The section's state forbids it, by `code`.
 
     Codes: its status; deleted, not_deleted, held, unknown, crn_taken, course_deleted, pooled,

@@ -29,11 +29,11 @@ LONGEST_TEXT = 60
 DASHES = re.compile(r"[\u2010-\u2015\u2212]")
 
 
-class Unreadable(StoredMessageError, ValueError):  # noqa: N818  the text is wrong, not the program
+class Unreadable(StoredMessageError, ValueError):
     """A field has an invalid text; the message is for the import's report."""
 
 
-class Unclear(ValueError):  # noqa: N818  the text is wrong, not the program
+class Unclear(ValueError):
     """A text of a form makes no sense; the message is for the person who wrote it."""
 
 

@@ -23,7 +23,7 @@ __all__ = ["MeetingView", "NoSuchTerm", "SectionView", "TermCatalog", "TermView"
 FRESH = 2.0  # seconds for which a catalog counts as current
 
 
-class NoSuchTerm(LookupError):  # noqa: N818  an expected state, not an error
+class NoSuchTerm(LookupError):
     """There is no term of this id."""
 
 

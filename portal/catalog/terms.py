@@ -70,11 +70,11 @@ WITH_STUDENTS_EVER = text("""
 """)
 
 
-class NameTaken(Exception):  # noqa: N818  an expected state, not an error
+class NameTaken(Exception):
     """Another term has the name, possibly a deleted one."""
 
 
-class DeadlineAfterTerm(Exception):  # noqa: N818  an expected state, not an error
+class DeadlineAfterTerm(Exception):
     """A deadline of the term is after its new last day: `day` is the latest one."""
 
     def __init__(self, day: date) -> None:

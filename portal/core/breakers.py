@@ -85,7 +85,7 @@ AT_ONCE = 8  # concurrent calls; further callers do better without the service
 log = logging.getLogger(__name__)
 
 
-class BreakerOpen(Exception):  # noqa: N818  an expected state, not an error
+class BreakerOpen(Exception):
     """The service was not called: its breaker is open, or too many calls wait for it."""
 
 

@@ -15,7 +15,7 @@ from portal.core import flags
 MOST_BACKGROUND_JOBS = 40  # waiting jobs: more than an hour's work
 
 
-class Full(Exception):  # noqa: N818  an expected state, not an error
+class Full(Exception):
     """The limit is reached; nothing was started."""
 
 

@@ -13,7 +13,7 @@ from portal.core import traces
 from portal.core.statement_comments import CommentingCursor
 
 
-class ChangedMeanwhile(Exception):  # noqa: N818  an expected state, not an error
+class ChangedMeanwhile(Exception):
     """Someone else has changed the record since it was read."""
 
 

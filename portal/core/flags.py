@@ -101,7 +101,7 @@ class Switching:
     reason: str
 
 
-class Switched(Exception):  # noqa: N818  an expected state, not an error
+class Switched(Exception):
     """Another admin has switched it since it was read."""
 
 

@@ -54,7 +54,7 @@ postgresql = Outage()
 # Workers wait while PostgreSQL or the ledger is down, longer each time, and log it once.
 
 
-class Unavailable(Exception):  # noqa: N818  an expected state, not an error
+class Unavailable(Exception):
     """A service that the portal needs, such as the ledger, does not answer."""
 
 

@@ -15,7 +15,7 @@ RENAME_STUDENT = "UPDATE {table} SET key = :new WHERE key = :old AND kind = 'stu
 TABLES = ("sourced_ids", "imported_records")
 
 
-class ImportPending(Exception):  # noqa: N818  an expected state, not an error
+class ImportPending(Exception):
     """An import is in progress or waits for a decision, and names records as they were."""
 
 

@@ -13,6 +13,7 @@ from portal.catalog.models import Section, Term
 from portal.catalog.sections import raise_catalog_version
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
+from portal.core.errors import Refused
 from portal.instructor_requests import listing
 from portal.instructor_requests.listing import approval_obstacle
 from portal.instructor_requests.models import InstructorRequest
@@ -29,12 +30,8 @@ Facts = dict[str, Any]
 ACTIONS = {"withdrawn": "withdraw", "declined": "decline", "approved": "approve"}
 
 
-class RequestRefused(Exception):  # noqa: N818  an expected state, not an error
+class RequestRefused(Refused):
     """A request can't be made or decided: `code` is one of REFUSED."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 def request_seats(section_id: int, wanted: int, reason: str, by: int) -> int:

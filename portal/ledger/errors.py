@@ -11,19 +11,19 @@ class LedgerSilent(LedgerUnavailable):
     """A decision was requested and no answer came: whether it was made is unknown."""
 
 
-class LedgerBehind(Exception):  # noqa: N818
+class LedgerBehind(Exception):
     """The ledger has fewer events than PostgreSQL has recorded; restore it first."""
 
 
-class KeyReused(Exception):  # noqa: N818
+class KeyReused(Exception):
     """The idempotency key was used before for something else."""
 
 
-class NotAdmitted(Exception):  # noqa: N818
+class NotAdmitted(Exception):
     """The waiting room no longer admits the student: nothing was decided."""
 
 
-class RateLimited(Exception):  # noqa: N818
+class RateLimited(Exception):
     """The student's requests are over the rate limit, for `wait` ms: nothing was decided."""
 
     def __init__(self, wait: int) -> None:
@@ -31,7 +31,7 @@ class RateLimited(Exception):  # noqa: N818
         self.wait = wait
 
 
-class WindowRefused(Exception):  # noqa: N818
+class WindowRefused(Exception):
     """A change to a window that its state forbids: `code`, and `at`, the ledger's time in ms.
 
     Codes: already_open, already_ended, not_open, canceled, times_crossed, in_the_past, unknown,

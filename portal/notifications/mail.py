@@ -33,7 +33,7 @@ ALERT_MINUTES = 24 * 60  # minutes before an alert expires
 TEST_MINUTES = 60
 
 
-class InvalidAddress(ValueError):  # noqa: N818  an expected state, not an error
+class InvalidAddress(ValueError):
     """An address that cannot receive mail."""
 
 

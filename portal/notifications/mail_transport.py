@@ -12,15 +12,15 @@ from portal.core.private_files import owner_only
 from portal.notifications.mail import Mail
 
 
-class Refused(Exception):  # noqa: N818  an expected state, not an error
+class Refused(Exception):
     """The server will never accept this mail."""
 
 
-class Deferred(Exception):  # noqa: N818
+class Deferred(Exception):
     """The server did not accept this mail now."""
 
 
-class Unreachable(Exception):  # noqa: N818
+class Unreachable(Exception):
     """The server could not be reached."""
 
 

@@ -20,7 +20,7 @@ from portal.people.student_editing import UsernameTaken
 from portal.people.visitors import Visitor
 
 
-class AddressTaken(Exception):  # noqa: N818  an expected state, not an error
+class AddressTaken(Exception):
     """Another account has the email address."""
 
 

@@ -11,11 +11,11 @@ from portal.people.student_profile import is_advised_by, is_adviser
 from portal.people.visitors import Visitor
 
 
-class NotAnAdviser(LookupError):  # noqa: N818  an expected state, not an error
+class NotAnAdviser(LookupError):
     """There is no account with that username and the role of an adviser."""
 
 
-class OwnAdviser(ValueError):  # noqa: N818  an expected state, not an error
+class OwnAdviser(ValueError):
     """The account is the student's own."""
 
 

@@ -21,7 +21,7 @@ from portal.people.models import ApiRequest
 KEPT = timedelta(days=1)
 
 
-class Refusal(Exception):  # noqa: N818  a decision, not a mistake
+class Refusal(Exception):
     """The change is not possible now; the message says why."""
 
 

@@ -14,7 +14,7 @@ from portal.people.signals import hold_changed
 from portal.people.student_profile import is_advised_by, is_adviser
 
 
-class NoSuchHold(LookupError):  # noqa: N818  an expected state, not an error
+class NoSuchHold(LookupError):
     """The student does not exist, or has no such hold."""
 
 

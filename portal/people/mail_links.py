@@ -13,7 +13,7 @@ MINUTES = 60
 SIGN_UP, RECOVERY = "sign-up", "recovery"
 
 
-class InvalidLink(ValueError):  # noqa: N818  an expected state, not an error
+class InvalidLink(ValueError):
     """The link is not ours, is too old, or was used already."""
 
 

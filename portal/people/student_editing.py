@@ -35,11 +35,11 @@ USES_OF_NUMBER = (
 )
 
 
-class NumberTaken(Exception):  # noqa: N818  an expected state, not an error
+class NumberTaken(Exception):
     """Another student has the number, possibly a deleted one."""
 
 
-class UsernameTaken(Exception):  # noqa: N818
+class UsernameTaken(Exception):
     """Another account has the username, possibly a deleted one."""
 
 

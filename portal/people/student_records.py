@@ -21,7 +21,7 @@ PAGE_SIZE = 50
 MAX_WORDS = 6  # of a search; further words are ignored
 
 
-class StaleRecord(Exception):  # noqa: N818  an expected state, not an error
+class StaleRecord(Exception):
     """The record has changed since the page was shown."""
 
 

@@ -42,7 +42,7 @@ REFUSALS = {
 }
 
 
-class NotProven(Exception):  # noqa: N818  an answer, not a mistake
+class NotProven(Exception):
     """A proof of work or a code that does not count."""
 
     def __init__(self, reason: Refusal) -> None:

@@ -25,7 +25,7 @@ LONGEST = 2048  # characters
 BYTES = re.compile("([0-9a-f]{2}){1,64}")
 
 
-class ServerFailed(Exception):  # noqa: N818  an expected state, not an error
+class ServerFailed(Exception):
     """The server did not answer, or its answer is of no use."""
 
 

@@ -20,7 +20,7 @@ KEPT_EVENTS = 100_000  # per term
 IDLE = timedelta(days=30)  # without an event; older backups are then of no use
 
 
-class JournalGap(Exception):  # noqa: N818  an expected state, not an error
+class JournalGap(Exception):
     """Events between the record and the journal are missing; an operator must act."""
 
 

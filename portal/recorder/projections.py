@@ -11,7 +11,7 @@ Row = dict[str, Any]
 Pair = tuple[int, int]  # section, student
 
 
-class UnknownEvent(Exception):  # noqa: N818
+class UnknownEvent(Exception):
     """An event that this version of the portal cannot read: it must not be skipped."""
 
 

@@ -42,7 +42,7 @@ class PlanRow(Base):
     )
 
 
-class StalePlan(Exception):  # noqa: N818  an expected state, not an error
+class StalePlan(Exception):
     """The plan has changed since it was seen; `plan` is the current one."""
 
     def __init__(self, plan: Plan) -> None:

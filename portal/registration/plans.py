@@ -56,7 +56,7 @@ class Problem(StrEnum):
     GONE = "gone"  # there is no such choice or alternative
 
 
-class CannotPlan(ValueError):  # noqa: N818  an expected state, not an error
+class CannotPlan(ValueError):
     """A change that is not possible in this plan."""
 
     def __init__(self, problem: Problem) -> None:

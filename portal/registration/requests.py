@@ -76,7 +76,7 @@ def idempotency_content(choices: Sequence[Choice]) -> list[Any]:
     ]
 
 
-class SeveralSwaps(ValueError):  # noqa: N818  the client's mistake, not ours
+class SeveralSwaps(ValueError):
     """Corequisites would be taken for several sections; `choice` is the last one's index."""
 
     def __init__(self, choice: int) -> None:

@@ -15,6 +15,7 @@ from portal.catalog.models import Term
 from portal.catalog.term_catalog import catalog_of
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import read_only, transaction
+from portal.core.errors import Refused
 from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds
 from portal.core.queue import NO_TERM, enqueue
@@ -71,12 +72,8 @@ REFUSED = {
 }
 
 
-class SubscriptionRefused(Exception):  # noqa: N818  an expected state, not an error
+class SubscriptionRefused(Refused):
     """It can't be subscribed to, changed or sent; `code` is of REFUSED."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from portal.allocation.proof import code_of, sha256
 from portal.core.db import transaction
+from portal.core.errors import Refused
 from portal.people.student_profile import StudentProfile, profile
 from portal.registration.plan_store import read_plan
 from portal.registration.plans import Plan, pack, unpack
@@ -27,16 +28,12 @@ from portal.windows.models import Round
 FRESH_SECONDS = 1
 
 
-class BallotRefused(Exception):  # noqa: N818  an expected state, not an error
+class BallotRefused(Refused):
     """A ballot that was not taken.
 
     Codes: early, late, canceled, not_yours (the student is not in the cohort and has no ballot),
     limits, empty (the plan); `joint` has more for joint choices.
     """
-
-    def __init__(self, code: str) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ GUNICORN = (sys.executable, "-m", "gunicorn", "-c", "python:portal.runtime.gunic
 Groups = Sequence[Sequence[Child]]
 
 
-class Stopped(Exception):  # noqa: N818  asked for, not an error
+class Stopped(Exception):
     """A signal asked the supervisor to stop."""
 
 

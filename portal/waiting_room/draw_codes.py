@@ -29,6 +29,7 @@ from portal.allocation.proof import canonical, code_of, seed_of, sha256, tree_of
 from portal.backend import backend
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import Base, ChangedMeanwhile, transaction
+from portal.core.errors import Refused
 from portal.core.moments import milliseconds, moment
 from portal.ledger.function_library import translate_errors
 from portal.ledger.types import WindowView
@@ -44,16 +45,12 @@ TO_FIX = timedelta(minutes=10)  # from when on codes are fixed, before the value
 TO_ENTER = timedelta(minutes=10)  # from the value to the opening, for the registrar
 
 
-class DrawRefused(Exception):  # noqa: N818  an expected state, not an error
+class DrawRefused(Refused):
     """A change to a draw that is not possible.
 
     Codes: soon, opening (too little time before or after the value), fixed, unfixed, early (the
     value can't be known yet), late (the window opens), other (another value was entered).
     """
-
-    def __init__(self, code: str) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 class DrawCodes(Base):

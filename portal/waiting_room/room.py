@@ -81,15 +81,15 @@ class QueueEntry:
         return self.ahead + 1 if self.kind == "waiting" else 0
 
 
-class SeedLost(Exception):  # noqa: N818
+class SeedLost(Exception):
     """The room's seed has changed: it has lost its data."""
 
 
-class LimitsChanged(Exception):  # noqa: N818  an expected state, not an error
+class LimitsChanged(Exception):
     """Another admin has changed the limits since they were read."""
 
 
-class WindowEnded(Exception):  # noqa: N818  an expected state, not an error
+class WindowEnded(Exception):
     """There is no such window, or it has ended."""
 
 

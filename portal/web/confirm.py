@@ -29,7 +29,7 @@ from portal.web.http.layout import go
 CHANGED = _l("Someone else has changed this. Check it and try again.")
 
 
-class NotPossible(Exception):  # noqa: N818  an expected state, not an error
+class NotPossible(Exception):
     """The change can't be made, or no longer: the message says why."""
 
 

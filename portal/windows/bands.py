@@ -37,7 +37,7 @@ KINDS = {"year": "years", "level": "levels", "major": "subjects"}
 ENTRY = re.compile(r"(?P<kind>year|level|major|credits)s?\s*:\s*(?P<names>.+)", re.IGNORECASE)
 
 
-class PeopleWait(Exception):  # noqa: N818  an expected state, not an error
+class PeopleWait(Exception):
     """The bands can't change: students wait. `students` says how many positions there are."""
 
     def __init__(self, positions: int) -> None:

@@ -18,6 +18,7 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import ChangedMeanwhile, transaction
+from portal.core.errors import Refused
 from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds, moment
 from portal.core.queue import enqueue
@@ -43,17 +44,13 @@ MECHANISMS = {
 }
 
 
-class RoundRefused(Exception):  # noqa: N818  an expected state, not an error
+class RoundRefused(Refused):
     """A change to a round that is not possible.
 
     Codes: name_taken, ended, order (it ends before it begins), state; window or round (one is open
     for the same students then); hurry (an earlier end that is too soon); public (the public value
     may be known before the end), early (it can't be known yet).
     """
-
-    def __init__(self, code: str) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 @dataclass(frozen=True)

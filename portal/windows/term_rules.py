@@ -15,7 +15,7 @@ from portal.ledger.types import DEADLINES
 from portal.windows import deadlines
 
 
-class RulesChanged(Exception):  # noqa: N818  an expected state, not an error
+class RulesChanged(Exception):
     """The rules have changed since the page was shown."""
 
 

@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 
 from portal.applications import documents, service
 from portal.applications.documents import REFUSED_DOCUMENT, NewDocument
-from portal.applications.inspection import MOST_BYTES, Refused
+from portal.applications.inspection import MOST_BYTES, DocumentRefused
 from portal.applications.kinds import KINDS
 from portal.applications.models import Application, ApplicationDocument, ApplicationEntry
 from portal.applications.service import ApplicationRefused
@@ -149,7 +149,7 @@ def test_the_upload_itself_refuses_what_is_clear(
 def test_more_than_ten_megabytes_are_refused(
     app: Flask, ada: FlaskClient, draft: int, cast: Cast
 ) -> None:
-    with pytest.raises(Refused, match="large"):
+    with pytest.raises(DocumentRefused, match="large"):
         add(draft, cast, PDF + bytes(MOST_BYTES))
     answer = send(ada, draft, "large.pdf", PDF + bytes(MOST_BYTES + 2**20))
     assert answer.status_code == 413
@@ -328,7 +328,10 @@ def test_every_page_shows_a_document_and_its_state(
     ada: FlaskClient, admin: FlaskClient, draft: int, cast: Cast, content: bytes
 ) -> None:
     add(draft, cast, content)
-    for state in ("Being checked", "Checked" if b"JavaScript" not in content else "Refused"):
+    for state in (
+        "Being checked",
+        "Checked" if b"JavaScript" not in content else "Refused",
+    ):
         for page in ("", "/documents", "/review"):
             found = unescape(ada.get(f"{pages(draft)}{page}").text)
             assert "letter.pdf" in found
@@ -363,16 +366,16 @@ def test_the_same_bad_file_sent_twice_is_refused_twice(
 def test_an_application_has_at_most_five_documents(draft: int, cast: Cast) -> None:
     for pages in range(1, 6):
         add(draft, cast, a_pdf(pages))
-    with pytest.raises(Refused, match="many"):
+    with pytest.raises(DocumentRefused, match="many"):
         add(draft, cast, a_pdf(7))
 
 
 def test_documents_stay_as_they_were_sent(draft: int, cast: Cast) -> None:
     made = add(draft, cast, a_pdf())
     service.submit(draft, cast.ada.account_id)
-    with pytest.raises(Refused, match="late"):
+    with pytest.raises(DocumentRefused, match="late"):
         add(draft, cast, a_pdf(2))
-    with pytest.raises(Refused, match="late"):
+    with pytest.raises(DocumentRefused, match="late"):
         documents.remove(draft, cast.ada.account_id, made)
 
 

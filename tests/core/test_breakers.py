@@ -10,11 +10,11 @@ from portal.core.breakers import AT_ONCE, FAILURES, Breaker, BreakerOpen
 from tests.recorder.processes import wait_for
 
 
-class Away(Exception):  # noqa: N818  states of the world
+class Away(Exception):
     """The service does not answer."""
 
 
-class Refused(Exception):  # noqa: N818
+class Refused(Exception):
     """The service answers that it will not."""
 
 

@@ -8,7 +8,7 @@ PATIENCE = 8.0  # seconds for each call
 Outcome = Literal["open", "paid", "failed", "expired", "refunded"]
 
 
-class ProviderFailed(Exception):  # noqa: N818  a state of the world, not a mistake
+class ProviderFailed(Exception):
     """The call failed, and may succeed later.
 
     `answered` is whether the provider answered. It would then give the same answer under the same
@@ -20,7 +20,7 @@ class ProviderFailed(Exception):  # noqa: N818  a state of the world, not a mist
         self.answered = answered
 
 
-class ProviderRefused(Exception):  # noqa: N818  a state of the world, not a mistake
+class ProviderRefused(Exception):
     """The provider refused the call, and would refuse it again. `code` is its own."""
 
     def __init__(self, message: str, code: str = "") -> None:
@@ -28,7 +28,7 @@ class ProviderRefused(Exception):  # noqa: N818  a state of the world, not a mis
         self.code = code
 
 
-class InvalidMessage(ValueError):  # noqa: N818  an expected state, not an error
+class InvalidMessage(ValueError):
     """A message that the provider did not sign, or that no one can read."""
 
 

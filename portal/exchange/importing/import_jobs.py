@@ -55,11 +55,11 @@ IMPORTS_LOCKED = text(
 )
 
 
-class Busy(Exception):  # noqa: N818  an expected state, not an error
+class Busy(Exception):
     """Another import is being read or applied; the message names it."""
 
 
-class NoLongerPossible(Exception):  # noqa: N818  an expected state, not an error
+class NoLongerPossible(Exception):
     """The import was discarded, or is done."""
 
 

@@ -18,7 +18,7 @@ PUBLIC = IPv6Network("2000::/3")
 TRANSLATED = IPv6Network("64:ff9b::/96")  # each stands for the IPv4 address in its last bits
 
 
-class Forbidden(OSError):  # noqa: N818  an expected state, not an error
+class Forbidden(OSError):
     """Requests to this address are forbidden."""
 
 

@@ -21,7 +21,7 @@ from portal.notifications.webhooks.outbox import queue_test
 SHOWN = 30  # deliveries
 
 
-class AddressTaken(Exception):  # noqa: N818  an expected state, not an error
+class AddressTaken(Exception):
     """Another receiver has this address."""
 
 

@@ -29,7 +29,7 @@ READ_BYTES = 1000  # bytes read of a response
 SHOWN_CHARACTERS = 200  # characters of it that are shown
 
 
-class Undelivered(Exception):  # noqa: N818  an expected state, not an error
+class Undelivered(Exception):
     """The receiver did not accept it; the message says why."""
 
 

@@ -28,7 +28,7 @@ CREDITS = Decimal(3)
 SLOTS = [(days, time(hour), time(hour, 50)) for days in (0b10101, 0b01010) for hour in range(8, 18)]
 
 
-class NotForPractice(Exception):  # noqa: N818  an expected state, not an error
+class NotForPractice(Exception):
     """The term is a term of real students."""
 
 

@@ -17,7 +17,7 @@ TIMEOUT = 60.0  # seconds
 HTMX = {"HX-Request": "true", "HX-Target": "dialog"}
 
 
-class Unanswered(Exception):  # noqa: N818  an expected state, not an error
+class Unanswered(Exception):
     """No answer came, or one that says to come again later."""
 
 

@@ -14,7 +14,7 @@ from portal.ledger.function_library import prefix, translate_errors
 Command = list[str]
 
 
-class Changed(Exception):  # noqa: N818  an expected state, not an error
+class Changed(Exception):
     """Another primary answers now, or the term changed there."""
 
 

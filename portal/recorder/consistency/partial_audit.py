@@ -44,7 +44,7 @@ ROOMS = {"ledger waiting room", QueueRoom.__tablename__, QueueEntryRecord.__tabl
 OF_SECTION = re.compile(r"(?:section |\b[ecw]:)(\d+)")
 
 
-class Behind(Exception):  # noqa: N818  an expected state, not an error
+class Behind(Exception):
     """The ledger is ahead of what can be recorded, so it cannot be compared."""
 
 

@@ -20,7 +20,7 @@ PATIENT = (
 )
 
 
-class LogDamaged(Exception):  # noqa: N818  an expected state, not an error
+class LogDamaged(Exception):
     """Events are missing or unreadable, so the log does not show what happened."""
 
     def __init__(self, differences: list[Difference]) -> None:

@@ -41,11 +41,11 @@ WORKERS = "record", "promote", "maintain", "notify", "reconcile"
 WHY = "it is being restored from the event log"
 
 
-class Unrecorded(Exception):  # noqa: N818  an expected state, not an error
+class Unrecorded(Exception):
     """The journal continues the record but could not be recorded: it must not be lost."""
 
 
-class Busy(Exception):  # noqa: N818
+class Busy(Exception):
     """Another process is restoring the term."""
 
 

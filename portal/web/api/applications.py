@@ -11,7 +11,7 @@ from marshmallow import ValidationError, fields
 
 from portal.applications import documents, listing, service
 from portal.applications.documents import REFUSED_DOCUMENT, NewDocument
-from portal.applications.inspection import MOST_BYTES, Refused
+from portal.applications.inspection import MOST_BYTES, DocumentRefused
 from portal.applications.kind import Kind, Step
 from portal.applications.kinds import KINDS
 from portal.applications.listing import ApplicationView
@@ -276,7 +276,7 @@ def add_application_document(body: dict[str, Any], application_id: int) -> Respo
     sent = NewDocument(body["part"], body["name"].replace("\0", ""), body["content"])
     try:
         documents.add(line.id, visitor().id, sent)
-    except Refused as refused:
+    except DocumentRefused as refused:
         return _refused(str(REFUSED_DOCUMENT[refused.code]))
     line = _mine(line.id)
     return answer(_status(line), _("The document is being checked.")), 202, {"Location": _url(line)}
@@ -294,7 +294,7 @@ def remove_application_document(application_id: int, document_id: int) -> Respon
         abort(404)
     try:
         documents.remove(line.id, visitor().id, document_id)
-    except Refused as refused:
+    except DocumentRefused as refused:
         return _refused(str(REFUSED_DOCUMENT[refused.code]))
     return answer(_status(_mine(line.id)), _("The document is removed.")), 200
 

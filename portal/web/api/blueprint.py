@@ -50,7 +50,7 @@ STUDENTS_ALONE = Words(
 )
 
 
-class InvalidRequest(ValueError):  # noqa: N818  the client's mistake, not ours
+class InvalidRequest(ValueError):
     """An invalid request, with one error for each field."""
 
     def __init__(self, errors: list[dict[str, str]], status: int = 422) -> None:

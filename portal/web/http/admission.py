@@ -38,7 +38,7 @@ NOT_YOUR_TURN = Words(
 )
 
 
-class AccessTokenRequired(Exception):  # noqa: N818  an expected state, not an error
+class AccessTokenRequired(Exception):
     """A request to register has no access token, or one that is not valid for it."""
 
 

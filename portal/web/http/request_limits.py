@@ -83,7 +83,7 @@ COSTS_WITHOUT_LOGIN: Mapping[str, int] = {
 }
 
 
-class TooMany(Exception):  # noqa: N818  an expected state, not an error
+class TooMany(Exception):
     """A rate limit is used up, for so many seconds."""
 
     def __init__(self, wait: int) -> None:

@@ -12,7 +12,7 @@ from wtforms import FileField, HiddenField, ValidationError
 from portal.applications import documents, fees, listing, retention, service, uploads
 from portal.applications.documents import REFUSED_DOCUMENT, NewDocument
 from portal.applications.fees import FEE_REFUSED, FeeRefused
-from portal.applications.inspection import MOST_BYTES, Refused
+from portal.applications.inspection import MOST_BYTES, DocumentRefused
 from portal.applications.kind import Kind, Step
 from portal.applications.kinds import KINDS
 from portal.applications.listing import ApplicationView
@@ -330,7 +330,7 @@ def application_documents(term_id: int, application_id: int) -> ResponseReturnVa
             sent = NewDocument(form.part.data, file.filename or "", content)
             try:
                 documents.add(line.id, visitor().id, sent)
-            except Refused as refused:
+            except DocumentRefused as refused:
                 form.refuse(REFUSED_DOCUMENT[refused.code], "file")
             else:
                 return go(_documents_url(term_id, line))
@@ -348,7 +348,7 @@ def begin_upload(term_id: int, application_id: int) -> ResponseReturnValue:
     wanted = NewUpload(sent["part"], name, sent.get("size", 0, type=int), digest)
     try:
         upload, received = uploads.begin(line.id, visitor().id, wanted)
-    except Refused as refused:
+    except DocumentRefused as refused:
         return {"error": str(REFUSED_DOCUMENT[refused.code])}, 422
     address = url_for(
         "student.add_piece", term_id=term_id, application_id=line.id, upload_id=upload
@@ -368,7 +368,7 @@ def add_piece(term_id: int, application_id: int, upload_id: int) -> ResponseRetu
         abort(404)
     except WrongStart as wrong:
         return {"received": wrong.received}, 409
-    except Refused as refused:
+    except DocumentRefused as refused:
         return {"error": str(REFUSED_DOCUMENT[refused.code])}, 422
     return {"received": received}
 
@@ -408,7 +408,7 @@ def erase_application(term_id: int, application_id: int) -> ResponseReturnValue:
     def act(_reason: str) -> ResponseReturnValue:
         try:
             retention.erase(line.id, visitor().id)
-        except Refused as refused:
+        except DocumentRefused as refused:
             raise NotPossible(str(REFUSED_DOCUMENT[refused.code])) from refused
         return done(_("Your answers and documents were deleted."), address)
 
@@ -422,7 +422,7 @@ def remove_document(term_id: int, application_id: int, document_id: int) -> Resp
     line, form = _mine(term_id, application_id), DocumentForm(formdata=None)
     try:
         documents.remove(line.id, visitor().id, document_id)
-    except Refused as refused:
+    except DocumentRefused as refused:
         form.refuse(REFUSED_DOCUMENT[refused.code])
         return _documents_page(term_id, line, form), 409
     return go(_documents_url(term_id, line))

@@ -13,7 +13,7 @@ from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 
-from sqlalchemy import func, select, text
+from sqlalchemy import Connection, func, select, text
 from sqlalchemy.event import listen
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -32,7 +32,7 @@ from portal.applications.scanner import ScannerFailed
 from portal.applications.store import store
 from portal.backend import backend
 from portal.core.audit_trail import AuditEntry, add_audit_entry
-from portal.core.db import read_only, transaction
+from portal.core.db import transaction
 from portal.core.i18n import _l
 from portal.core.moments import milliseconds
 from portal.core.queue import NO_TERM, enqueue
@@ -313,11 +313,12 @@ def check_due() -> None:
     enqueue(NO_TERM, ["check"])
 
 
-def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
+FIRST_DUE = select(func.min(ApplicationDocument.due_at)).where(*due(ApplicationDocument))
+
+
+def due_jobs(look: Connection, _terms: Sequence[int]) -> Iterable[DueJob]:
     """Return the job that checks documents, if some are due."""
-    first = select(func.min(ApplicationDocument.due_at)).where(*due(ApplicationDocument))
-    with read_only() as connection:
-        since = connection.scalar(first)
+    since = look.scalar(FIRST_DUE)
     return [DueJob(NO_TERM, "check", milliseconds(since))] if since else []
 
 

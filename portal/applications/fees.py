@@ -11,7 +11,7 @@ from functools import cache
 from time import time
 
 from redis.exceptions import RedisError
-from sqlalchemy import func, select, text
+from sqlalchemy import Connection, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.event import listen
 from sqlalchemy.orm import Session
@@ -45,7 +45,7 @@ from portal.applications.payments.provider import (
 )
 from portal.backend import backend
 from portal.core.breakers import REST, Breaker, BreakerOpen, breaker_states
-from portal.core.db import read_only, transaction
+from portal.core.db import transaction
 from portal.core.errors import Refused
 from portal.core.i18n import _k, _l
 from portal.core.moments import milliseconds
@@ -194,10 +194,12 @@ def charge_due() -> None:
     enqueue(NO_TERM, ["charge"])
 
 
-def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
+FIRST_DUE = select(func.min(Charge.due_at)).where(*due(Charge))
+
+
+def due_jobs(look: Connection, _terms: Sequence[int]) -> Iterable[DueJob]:
     """Return the job that calls the provider, if a charge is due."""
-    with read_only() as connection:
-        since = connection.scalar(select(func.min(Charge.due_at)).where(*due(Charge)))
+    since = look.scalar(FIRST_DUE)
     return [DueJob(NO_TERM, "charge", milliseconds(since))] if since else []
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 
-from sqlalchemy import Select, func, select, tuple_
+from sqlalchemy import Connection, Select, func, select, tuple_
 from sqlalchemy.orm import Session
 
 from portal.applications import service
@@ -21,15 +21,16 @@ from portal.recorder.signals import DueJob
 DAYS = 3  # before the last day
 AT_ONCE = 200  # applications of one job; if more are due, the scheduler starts another
 
+UNREMINDED = Application.state.in_(EDITABLE), Application.reminded_at.is_(None)
+ANY_UNREMINDED = select(Application.id).where(*UNREMINDED).limit(1)
 
-def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
+
+def due_jobs(look: Connection, _terms: Sequence[int]) -> Iterable[DueJob]:
     """Return the job that reminds, if someone is to be reminded."""
-    found = _due()
-    if not found:
-        return []
-    with transaction() as session:
-        first = session.scalar(_unreminded(found).limit(1))
-    return [DueJob(NO_TERM, "remind", first.id)] if first else []
+    if look.scalar(ANY_UNREMINDED) and (found := _due()):
+        first = look.execute(_unreminded(found).limit(1)).first()
+        return [DueJob(NO_TERM, "remind", first.id)] if first else []
+    return []
 
 
 def remind_due() -> None:
@@ -56,12 +57,7 @@ def _due() -> dict[tuple[str, int], date]:
 
 def _unreminded(found: dict[tuple[str, int], date]) -> Select[Application]:
     places = tuple_(Application.kind, Application.term_id)
-    return (
-        select(Application)
-        .where(Application.state.in_(EDITABLE), Application.reminded_at.is_(None))
-        .where(places.in_(list(found)))
-        .order_by(Application.id)
-    )
+    return select(Application).where(*UNREMINDED, places.in_(list(found))).order_by(Application.id)
 
 
 def _remind(session: Session, application: Application, last: date) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 from sqlalchemy.orm import Session
 
 from portal.applications import fees
@@ -34,7 +34,7 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import catalog_of
 from portal.core.correlation import correlation, following
-from portal.core.db import read_only, transaction
+from portal.core.db import transaction
 from portal.core.errors import Refused
 from portal.core.i18n import _l
 from portal.core.moments import milliseconds
@@ -399,15 +399,15 @@ def act_all() -> None:
         raise RuntimeError(f"These applications could not be carried out: {failed}")
 
 
-def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
+APPROVED_AT = select(func.min(ApplicationEntry.at)).where(
+    ApplicationEntry.application_id == Application.id, ApplicationEntry.action == "approve"
+)
+LEFT_SINCE = select(func.min(APPROVED_AT.scalar_subquery())).where(Application.state == ACTING)
+
+
+def due_jobs(look: Connection, _terms: Sequence[int]) -> Iterable[DueJob]:
     """Return the job that carries out approvals, if one was left."""
-    oldest = select(func.min(ApplicationEntry.at)).where(
-        ApplicationEntry.application_id == Application.id, ApplicationEntry.action == "approve"
-    )
-    with read_only() as connection:
-        since = connection.scalar(
-            select(func.min(oldest.scalar_subquery())).where(Application.state == ACTING)
-        )
+    since = look.scalar(LEFT_SINCE)
     return [DueJob(NO_TERM, "act", milliseconds(since))] if since else []
 
 

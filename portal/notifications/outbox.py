@@ -4,9 +4,21 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, delete, func, insert, or_, select, text, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.orm import Session
 
 from portal.core.correlation import correlation
@@ -110,10 +122,15 @@ def queue_mail(
     ).one()
 
 
-def first_due(session: Session) -> datetime | None:
+def first_due(session: Session | Connection) -> datetime | None:
     """Return since when the first mail has been due; None if none is due."""
+    return session.scalar(_first_due())
+
+
+@cache
+def _first_due() -> Select[datetime]:
     first = select(OutboxEntry.due_at).where(*due(OutboxEntry))
-    return session.scalar(first.order_by(OutboxEntry.rank, OutboxEntry.due_at).limit(1))
+    return first.order_by(OutboxEntry.rank, OutboxEntry.due_at).limit(1)
 
 
 def take(session: Session) -> OutboxEntry | None:

@@ -4,9 +4,10 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from itertools import pairwise
 
-from sqlalchemy import Select, and_, func, literal, select
+from sqlalchemy import Connection, Integer, Interval, Select, and_, bindparam, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -41,37 +42,42 @@ class Due:
     through: int = 0  # the last account reminded
 
 
-def due(session: Session, now: datetime) -> list[Due]:
+def due(session: Session | Connection, now: datetime) -> list[Due]:
     """Return due, unfinished reminders of windows that were known before they were due.
 
     Those of a draft of a term wait until it is published.
     """
-    sent = and_(Reminder.window_id == Window.id, Reminder.seq == Window.seq)
-    set_at = and_(LoggedEvent.term_id == Window.term_id, LoggedEvent.seq == Window.seq)
-    through = func.coalesce(Reminder.through, 0)
     found = []
     for lead, after in _leads():
-        soon, sooner = (now + timedelta(minutes=each) for each in (lead, after))
-        of_lead = (
-            select(Window.id, Window.term_id, Window.seq, literal(lead), through)
-            .join(LoggedEvent, set_at)
-            .join(Term, (Term.id == Window.term_id) & (Term.state != "draft"))
-            .outerjoin(Reminder, sent & (Reminder.lead == lead))
-            .where(Window.state == "scheduled", Reminder.done_at.is_(None))
-            .where(Window.opens_at <= soon, Window.opens_at > sooner)
-            .where(LoggedEvent.occurred_at <= Window.opens_at - timedelta(minutes=lead))
-        )
-        found += [Due(*row) for row in session.execute(of_lead)]
+        ahead, then = timedelta(minutes=lead), timedelta(minutes=after)
+        times = {"lead": lead, "ahead": ahead, "soon": now + ahead, "sooner": now + then}
+        found += [Due(*row) for row in session.execute(_of_lead(), times)]
     return found
 
 
-def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
+@cache
+def _of_lead() -> Select[int, int, int, int, int]:
+    """Return the query for the reminders of one lead time."""
+    lead, ahead = bindparam("lead", type_=Integer), bindparam("ahead", type_=Interval)
+    sent = and_(Reminder.window_id == Window.id, Reminder.seq == Window.seq)
+    set_at = and_(LoggedEvent.term_id == Window.term_id, LoggedEvent.seq == Window.seq)
+    through = func.coalesce(Reminder.through, 0)
+    return (
+        select(Window.id, Window.term_id, Window.seq, lead, through)
+        .join(LoggedEvent, set_at)
+        .join(Term, (Term.id == Window.term_id) & (Term.state != "draft"))
+        .outerjoin(Reminder, sent & (Reminder.lead == lead))
+        .where(Window.state == "scheduled", Reminder.done_at.is_(None))
+        .where(Window.opens_at <= bindparam("soon"), Window.opens_at > bindparam("sooner"))
+        .where(LoggedEvent.occurred_at <= Window.opens_at - ahead)
+    )
+
+
+def due_jobs(look: Connection, _terms: Sequence[int]) -> Iterable[DueJob]:
     """Return the jobs that make reminders and send mails; one job sends the mails of all terms."""
     now = moment(backend().ledger.now())
-    with transaction() as session:
-        found = {each.term: each.seq + each.through for each in due(session, now)}
-        mail = outbox.first_due(session)
-    if mail:
+    found = {each.term: each.seq + each.through for each in due(look, now)}
+    if mail := outbox.first_due(look):
         found.setdefault(NO_TERM, milliseconds(mail))
     return [DueJob(term, "notify", reason) for term, reason in found.items()]
 

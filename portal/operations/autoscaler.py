@@ -53,7 +53,7 @@ def set_target(redis: Redis, queue: str, target: Target) -> None:
 
 
 class Autoscaler:
-    """Checks each second; while autoscaling is off, every queue has its minimum.
+    """Checks the queues; while autoscaling is off, every queue has its minimum.
 
     `backlogs` reads the work behind the queues. A queue that it leaves out is judged by its jobs.
     """
@@ -88,7 +88,8 @@ class Autoscaler:
 
     def _work(self, queue: QueueState, backlog: Backlog | None) -> Backlog:
         """Return what waits: the jobs, or the work behind them if that is more."""
-        jobs = Backlog(queue.waiting, self._oldest(queue.name), queue.waiting + queue.busy)
+        age = self._oldest(queue.name) if queue.waiting else 0.0
+        jobs = Backlog(queue.waiting, age, queue.waiting + queue.busy)
         if backlog is None:
             return jobs
         shares = max(backlog.shares, jobs.shares) if queue.name in MIXED else backlog.shares

@@ -6,16 +6,17 @@ itself is in the journal, in the ledger and in outboxes.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import ceil
+from typing import Any
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection, Select, func, select
 
 from portal.applications import documents, fees
 from portal.applications.models import ApplicationDocument, Charge
 from portal.backend import backend
 from portal.core import breakers, flags
-from portal.core.db import transaction
+from portal.core.db import read_only
 from portal.core.moments import milliseconds
 from portal.notifications import outbox
 from portal.notifications.models import OutboxEntry, Outgoing
@@ -57,9 +58,9 @@ def read(terms: Sequence[LiveTerm]) -> dict[str, Backlog]:
     live = list(terms)
     states = list(zip(live, ledger_states(live), strict=True))
     blocked = _blocked()
-    with transaction() as session:
+    with read_only() as look:
         found = {
-            name: Backlog() if name in blocked else _of_outbox(session, *which)
+            name: Backlog() if name in blocked else _of_outbox(look, *which)
             for name, which in OUTBOXES.items()
         }
     return found | {"record": _of_journals(states), "promote": _of_vacancies(states)}
@@ -93,10 +94,14 @@ def _of_vacancies(states: Sequence[tuple[LiveTerm, LedgerState]]) -> Backlog:
     return Backlog(sum(vacant), shares=len(vacant))
 
 
-def _of_outbox(session: Session, model: type[Outgoing], at_once: int) -> Backlog:
+def _of_outbox(look: Connection, model: type[Outgoing], at_once: int) -> Backlog:
     """Return the entries that are due; workers take them in batches."""
-    age = func.extract("epoch", func.now() - func.min(model.due_at))
-    count, oldest = session.execute(
-        select(func.count(), age).select_from(model).where(*outbox.due(model))
-    ).one()
+    count, oldest = look.execute(_due(model)).one()
     return Backlog(count, float(oldest or 0), ceil(count / at_once))
+
+
+@cache
+def _due(model: type[Outgoing]) -> Select[int, Any]:
+    """Return the query for the number of due entries and the age (s) of the oldest."""
+    age = func.extract("epoch", func.now() - func.min(model.due_at))
+    return select(func.count(), age).select_from(model).where(*outbox.due(model))

@@ -28,7 +28,10 @@ from portal.waiting_room.room import advance_all
 
 LEASE_SECONDS = 3.0  # after this, another scheduler replaces one that died
 TICK = 1.0
-CLEANUP_EVERY = 60 * 60.0  # seconds
+# Seconds between duties that need not be done each second.
+SCALE_EVERY = 2.0
+RESUME_EVERY = 5.0
+CLEANUP_EVERY = 60 * 60.0
 CLEANUP_JOB = "jobs.background.delete_expired"
 
 log = logging.getLogger(__name__)
@@ -53,18 +56,25 @@ class Lease:
             self.lock.release()
 
 
-class HourlyCleanup:
-    """Enqueues the deletion of old data when the scheduler starts, then every hour."""
+class Every:
+    """Does a duty when the scheduler starts, then again after so many seconds."""
 
-    def __init__(self, redis: Redis) -> None:
-        self.queue = Queue("background", connection=redis, serializer=JSONSerializer)
+    def __init__(self, seconds: float, duty: Callable[[], object]) -> None:
+        self.seconds = seconds
+        self.duty = duty
         self.due = 0.0
 
     def check(self) -> None:
-        """Enqueue it if it is time."""
+        """Do it if it is time."""
         if monotonic() >= self.due:
-            self.queue.enqueue(CLEANUP_JOB, job_id="cleanup", result_ttl=0, failure_ttl=KEPT)
-            self.due = monotonic() + CLEANUP_EVERY
+            self.duty()
+            self.due = monotonic() + self.seconds
+
+
+def enqueue_cleanup(redis: Redis) -> None:
+    """Enqueue the deletion of old data."""
+    queue = Queue("background", connection=redis, serializer=JSONSerializer)
+    queue.enqueue(CLEANUP_JOB, job_id="cleanup", result_ttl=0, failure_ttl=KEPT)
 
 
 def run() -> None:
@@ -75,14 +85,19 @@ def run() -> None:
     settings, redis = backend().settings, backend().redis
     sweeper, backoff = Sweeper(), Backoff(usual=TICK)
     scaler = Autoscaler(redis, scaling.pools(settings.workers), lambda: backlog.read(sweeper.terms))
-    watches = Watch(redis), HourlyCleanup(redis), scaler
-    duties = runs.resume, export_jobs.resume, *(each.check for each in watches)
+    duties = (
+        Watch(redis),
+        Every(RESUME_EVERY, runs.resume),
+        Every(RESUME_EVERY, export_jobs.resume),
+        Every(SCALE_EVERY, scaler.check),
+        Every(CLEANUP_EVERY, lambda: enqueue_cleanup(redis)),
+    )
     if settings.room:
         Thread(target=_advance_waiting_rooms, args=(sweeper, stop), daemon=True).start()
     with closing(Lease(redis)) as lease:
         while not stop.wait(backoff.pause):
             try:
-                tick(sweeper, lease, *duties)
+                tick(sweeper, lease, *(each.check for each in duties))
             except AWAY as error:
                 backoff.failed(error)
             else:

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog, catalog_of, live_terms
 from portal.core.audit_trail import AuditEntry
-from portal.core.db import read_only
 from portal.core.queue import enqueue
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Candidate, Promotion, Reason, WindowView
@@ -134,13 +134,18 @@ def retry(waiter: SkippedWaiter) -> None:
     enqueue(waiter.term, change.wake)
 
 
-def retriable(now: datetime) -> list[SkippedWaiter]:
+def retriable(look: Connection, now: datetime) -> list[SkippedWaiter]:
     """Return students skipped before their hold ended, a permission, or a change of the rules.
 
     A student who was skipped again later, for another reason, is no longer included.
     """
+    return [SkippedWaiter(*row) for row in look.execute(_retriable(), {"latest": now - SKEW})]
+
+
+@cache
+def _retriable() -> Select[int, int, int]:
     waitlist, seats, passed = WaitlistEntry, SectionSeats, LoggedEvent.occurred_at
-    found = (
+    return (
         select(waitlist.term_id, waitlist.section_id, waitlist.student_id)
         .join(
             seats, and_(seats.term_id == waitlist.term_id, seats.section_id == waitlist.section_id)
@@ -150,14 +155,12 @@ def retriable(now: datetime) -> list[SkippedWaiter]:
             and_(LoggedEvent.term_id == waitlist.term_id, LoggedEvent.seq == waitlist.seq),
         )
         .where(seats.passed > 0, waitlist.state == "passed")
-        .where(or_(_hold_ended(passed, now), _permitted(passed), _rules_changed(passed)))
+        .where(or_(_hold_ended(passed), _permitted(passed), _rules_changed(passed)))
     )
-    with read_only() as connection:
-        return [SkippedWaiter(*row) for row in connection.execute(found)]
 
 
-def _hold_ended(passed: Moment, now: datetime) -> ColumnElement[bool]:
-    over = and_(Hold.ends_at > passed - SKEW, Hold.ends_at <= now - SKEW)
+def _hold_ended(passed: Moment) -> ColumnElement[bool]:
+    over = and_(Hold.ends_at > passed - SKEW, Hold.ends_at <= bindparam("latest"))
     barred = WaitlistEntry.reasons.contains([{"code": "hold"}])
     mine = Hold.student_id == WaitlistEntry.student_id
     return select(Hold.id).where(barred, mine, or_(over, Hold.lifted_at > passed)).exists()

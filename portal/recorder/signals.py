@@ -6,6 +6,7 @@ portal/subscribers.py lists their subscribers, which are in upper packages.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sqlalchemy import Connection
 from sqlalchemy.orm import Session
 
 from portal.core.signals import Signal
@@ -25,5 +26,6 @@ class DueJob:
 events_recorded: Signal[Session, int, Sequence[Event]] = Signal()
 # In the transaction that stores a term's first differences, with their number.
 differences_found: Signal[Session, int, int] = Signal()
-# Each second, with the terms that are not deleted; subscribers return an iterable of DueJob.
-jobs_requested: Signal[Sequence[int]] = Signal()
+# Each second, with a connection for reads and the terms that are not deleted; subscribers return
+# an iterable of DueJob. To make a query costs more than to ask it, so they make theirs once.
+jobs_requested: Signal[Connection, Sequence[int]] = Signal()

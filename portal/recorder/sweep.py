@@ -3,9 +3,10 @@
 import logging
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from time import monotonic
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, Select, func, select
 
 from portal.backend import backend
 from portal.catalog.models import Section, Term
@@ -67,13 +68,13 @@ class Sweeper:
 
     def read_terms(self) -> None:
         """Read which terms exist, how far each is recorded, and which jobs are due."""
-        self.terms = live_terms()
-        self.skipped = retriable(moment(backend().ledger.now()))
-        terms = [term.id for term in self.terms]
-        jobs = [job for found in signals.jobs_requested.send(terms) for job in found]
-        self.due = {(job.term, job.job): job.reason for job in jobs}
-        with read_only() as connection:
-            self.to_compare = continuous_audit.due(connection)
+        with read_only() as look:
+            self.terms = live_terms(look)
+            self.skipped = retriable(look, moment(backend().ledger.now()))
+            terms = [term.id for term in self.terms]
+            jobs = [job for found in signals.jobs_requested.send(look, terms) for job in found]
+            self.due = {(job.term, job.job): job.reason for job in jobs}
+            self.to_compare = continuous_audit.due(look)
 
     def turn_windows(self) -> None:
         """Let the ledger open and close windows, if it has lost nothing."""
@@ -140,20 +141,23 @@ def _fence(term: LiveTerm, state: LedgerState) -> None:
     )
 
 
-def live_terms() -> list[LiveTerm]:
+def live_terms(look: Connection) -> list[LiveTerm]:
     """Return every term that is not deleted."""
+    return [LiveTerm(*row) for row in look.execute(_live_terms())]
+
+
+@cache
+def _live_terms() -> Select[int, int, int, int, datetime | None]:
     sections = (
         select(func.count()).where(Section.term_id == Term.id).correlate(Term).scalar_subquery()
     )
     recorded = func.coalesce(Checkpoint.seq, 0)
-    found = (
+    return (
         select(Term.id, Term.catalog_version, recorded, sections, opening())
         .outerjoin(Checkpoint)
         .where(Term.deleted_at.is_(None))
         .order_by(Term.id)
     )
-    with read_only() as connection:
-        return [LiveTerm(*row) for row in connection.execute(found)]
 
 
 def ledger_states(terms: list[LiveTerm]) -> list[LedgerState]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import Connection, bindparam, exists, func, select
 
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
@@ -17,16 +17,19 @@ from portal.windows.models import Window
 REPORTED = exists().where(WindowReport.window_id == Window.id).correlate(Window)
 
 
-def due_jobs(terms: Sequence[int]) -> list[DueJob]:
+ENDED = (
+    select(Window.term_id, func.count())
+    .where(Window.term_id.in_(bindparam("terms", expanding=True)), Window.state != "canceled")
+    .where(Window.closes_at <= func.now(), ~REPORTED)
+    .group_by(Window.term_id)
+)
+
+
+def due_jobs(look: Connection, terms: Sequence[int]) -> list[DueJob]:
     """Return a job for each term with ended windows that have no report yet."""
-    ended = (
-        select(Window.term_id, func.count())
-        .where(Window.term_id.in_(terms), Window.state != "canceled")
-        .where(Window.closes_at <= func.now(), ~REPORTED)
-        .group_by(Window.term_id)
-    )
-    with transaction() as session:
-        return [DueJob(term, "maintain", count) for term, count in session.execute(ended)]
+    return [
+        DueJob(term, "maintain", count) for term, count in look.execute(ENDED, {"terms": terms})
+    ]
 
 
 def close_out(term: int) -> int:

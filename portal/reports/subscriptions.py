@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
@@ -14,7 +15,7 @@ from portal.catalog.local_time import local_clock
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import catalog_of
 from portal.core.audit_trail import add_audit_entry
-from portal.core.db import read_only, transaction
+from portal.core.db import transaction
 from portal.core.errors import Refused
 from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds
@@ -256,10 +257,9 @@ def send_now(who: int, number: int) -> None:
 # Due times
 
 
-def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
+def due_jobs(look: Connection, _terms: Sequence[int]) -> Iterable[DueJob]:
     """Return the job that queues the mails that are due, if any are."""
-    with read_only() as connection:
-        first = connection.scalar(select(func.min(ReportSubscription.next_at)).where(_is_due()))
+    first = look.scalar(_first_due())
     return [DueJob(NO_TERM, "report", milliseconds(first))] if first else []
 
 
@@ -278,6 +278,11 @@ def queue_due() -> None:
             row.last_at = now
             row.next_at = schedule_of(row).next(now)
     enqueue(NO_TERM, ["notify"])
+
+
+@cache
+def _first_due() -> Select[datetime | None]:
+    return select(func.min(ReportSubscription.next_at)).where(_is_due())
 
 
 def _is_due() -> ColumnElement[bool]:

@@ -8,11 +8,12 @@ import logging
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import cache
 from threading import Condition
 from typing import Any
 
 from cachetools import LRUCache, cached
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import Connection, Select, bindparam, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session, aliased
 
@@ -52,16 +53,10 @@ TRIED, MOST_TRIED = 10_000, 20
 BATCH = 1000  # ballots that are written at once
 
 
-def due_jobs(terms: Sequence[int]) -> list[DueJob]:
+def due_jobs(look: Connection, terms: Sequence[int]) -> list[DueJob]:
     """Return a job for each term with a step of a round that is due, or codes of a draw."""
-    with transaction() as session:
-        found = session.execute(
-            select(Round.term_id, func.sum(Round.id * 8 + Round.version))
-            .where(Round.term_id.in_(terms), _due())
-            .group_by(Round.term_id)
-        )
-        due = {term: int(why) for term, why in found}
-    for window, term in draw_codes.due(terms):
+    due = {term: int(why) for term, why in look.execute(_due_terms(), {"terms": terms})}
+    for window, term in draw_codes.due(look, terms):
         due[term] = due.get(term, 0) + window
     return [DueJob(term, "rounds", why) for term, why in due.items()]
 
@@ -84,8 +79,8 @@ def work(term: int) -> None:
         trials = session.scalars(
             requested.where(Round.term_id == term, RoundTrial.measures.is_(None))
         ).all()
+        draws = [window for window, _ in draw_codes.due(session, [term])]
     # Codes first: after some minutes they are too late.
-    draws = [window for window, _ in draw_codes.due([term])]
     failed = attempt_each(draws, draw_codes.fix, "The codes of window %s are not fixed.")
     due = {number: steps[state] for number, state in found if state in steps}
     failed += attempt_each(due, lambda each: due[each](each), "A step of round %s failed.")
@@ -394,6 +389,15 @@ def _missed_first(problem: Problem, ballot: Ballot, lines: list[Any]) -> bool:
         for names, (why, _turn, _other) in zip(
             ballot.choices[0].alternatives, lines[0], strict=True
         )
+    )
+
+
+@cache
+def _due_terms() -> Select[int, Any]:
+    return (
+        select(Round.term_id, func.sum(Round.id * 8 + Round.version))
+        .where(Round.term_id.in_(bindparam("terms", expanding=True)), _due())
+        .group_by(Round.term_id)
     )
 
 

@@ -21,7 +21,17 @@ from threading import Condition
 from typing import Any
 
 from cachetools import LRUCache, cached
-from sqlalchemy import DateTime, ForeignKey, Integer, LargeBinary, String, func, select
+from sqlalchemy import (
+    Connection,
+    DateTime,
+    ForeignKey,
+    Integer,
+    LargeBinary,
+    String,
+    bindparam,
+    func,
+    select,
+)
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
@@ -140,17 +150,17 @@ def name_source(  # noqa: PLR0913, PLR0917  the parts of a change
         _record(session, "window.public_source", found, by, reason, before)
 
 
-def due(terms: Sequence[int]) -> list[tuple[int, int]]:
+DUE = select(DrawCodes.window_id, DrawCodes.term_id).where(
+    DrawCodes.term_id.in_(bindparam("terms", expanding=True)),
+    DrawCodes.root.is_(None),
+    DrawCodes.public_at > func.clock_timestamp(),
+    DrawCodes.public_at <= func.clock_timestamp() + TO_FIX,
+)
+
+
+def due(session: Session | Connection, terms: Sequence[int]) -> list[tuple[int, int]]:
     """Return each window of these terms whose codes are to be fixed now, and its term."""
-    now = func.clock_timestamp()
-    query = select(DrawCodes.window_id, DrawCodes.term_id).where(
-        DrawCodes.term_id.in_(terms),
-        DrawCodes.root.is_(None),
-        DrawCodes.public_at > now,
-        DrawCodes.public_at <= now + TO_FIX,
-    )
-    with transaction() as session:
-        return [(window, term) for window, term in session.execute(query)]
+    return [(window, term) for window, term in session.execute(DUE, {"terms": terms})]
 
 
 def fix(window: int) -> None:

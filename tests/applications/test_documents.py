@@ -30,6 +30,7 @@ from tests.applications.clamd import Confused, clamd
 from tests.applications.files import EICAR, a_pdf, a_picture
 from tests.applications.stories import ANSWERS, decider, deeds, history, require, steps, the
 from tests.cast import Cast
+from tests.statements import looked_up
 from tests.web.visitors import browser_of
 
 PDF = b"%PDF-1.7"
@@ -217,12 +218,12 @@ def test_without_a_verdict_it_is_tried_again_and_then_given_up(
     assert "No such file" in document(made).error
     service.submit(draft, cast.ada.account_id)
     assert "Could not be checked" in admin.get("/admin/applications").text
-    assert not list(documents.due_jobs([]))
+    assert not list(looked_up(documents.due_jobs, []))
     use(backend, monkeypatch, clamd="")
     for _ in range(2):
         assert admin.post(f"/admin/applications/{draft}/documents/check").status_code == 303
     assert deeds().count("application.recheck") == 1
-    assert list(documents.due_jobs([]))
+    assert list(looked_up(documents.due_jobs, []))
     documents.check_due()
     assert document(made).state == "ok"
 

@@ -3,12 +3,14 @@
 from itertools import pairwise
 from pathlib import Path
 
-from rq import Retry
+import pytest
+from rq import Queue, Retry
+from rq.serializers import JSONSerializer
 
 from portal.backend import Backend
 from portal.core.queue import RETRY_AFTER
-from portal.operations import dead_letters
-from portal.operations.scheduler import HourlyCleanup
+from portal.operations import dead_letters, scheduler
+from portal.operations.scheduler import CLEANUP_EVERY, Every, enqueue_cleanup
 from tests.recorder import slow_jobs
 from tests.recorder.processes import running, wait_for
 
@@ -30,8 +32,12 @@ def test_retries_wait_longer_and_then_stop(backend: Backend, tmp_path: Path) -> 
     assert "slow_jobs.py" in letter.trace
 
 
-def test_old_data_is_deleted_every_hour(backend: Backend) -> None:
-    cleanup = HourlyCleanup(backend.redis)
-    for _ in range(3):
+def test_old_data_is_deleted_every_hour(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = Queue("background", connection=backend.redis, serializer=JSONSerializer)
+    cleanup = Every(CLEANUP_EVERY, lambda: enqueue_cleanup(backend.redis))
+    enqueued = []
+    for now in (1000.0, 1001.0, 4599.0, 4600.0, 4601.0):
+        monkeypatch.setattr(scheduler, "monotonic", lambda now=now: now)
         cleanup.check()
-    assert cleanup.queue.job_ids == ["cleanup"]
+        enqueued.append(len(queue.job_ids))
+    assert enqueued == [1, 1, 1, 2, 2]

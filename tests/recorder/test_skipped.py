@@ -16,6 +16,7 @@ from portal.recorder.promotion import SKEW, promote, retriable, retry
 from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper
 from tests.recorder.rush import Rush, a_rush, claim, drop
+from tests.statements import looked_up
 
 LONG = timedelta(days=30)
 
@@ -61,40 +62,40 @@ def waits(rush: Rush) -> bool:
 
 def test_ended_hold_gives_a_skipped_student_the_free_seat(barred: Rush) -> None:
     end_holds(now())
-    [chance] = retriable(now() + SKEW)
+    [chance] = looked_up(retriable, now() + SKEW)
     assert (chance.section, chance.student) == (barred.sections[0], barred.students[1])
     retry(chance)
     ask(barred)
     assert not waits(barred)
-    assert retriable(now() + SKEW) == []
+    assert looked_up(retriable, now() + SKEW) == []
 
 
 def test_skipped_student_is_not_retried_while_the_hold_lasts(barred: Rush) -> None:
     assert waits(barred)
-    assert retriable(now() + LONG - timedelta(minutes=1)) == []
+    assert looked_up(retriable, now() + LONG - timedelta(minutes=1)) == []
 
 
 def test_student_with_another_hold_is_skipped_once_more(barred: Rush) -> None:
     end_holds(now() - SKEW)
     a_hold(barred.students[1], ends_at=now() + LONG)
-    [chance] = retriable(now())
+    [chance] = looked_up(retriable, now())
     retry(chance)
     ask(barred)
     assert waits(barred)
-    assert retriable(now()) == []
+    assert looked_up(retriable, now()) == []
 
 
 def test_hold_lifted_elsewhere_gives_another_chance(barred: Rush) -> None:
     with transaction() as session:
         session.execute(update(Hold).values(lifted_at=now()))
-    assert [each.student for each in retriable(now())] == [barred.students[1]]
+    assert [each.student for each in looked_up(retriable, now())] == [barred.students[1]]
 
 
 def test_permission_from_the_command_line_gives_another_chance(barred: Rush) -> None:
     wanted = NewPermission(barred.students[1], barred.sections[0], ["prerequisite"], "Fine.")
     with transaction() as session:
         permissions.grant(session, wanted)
-    assert len(retriable(now())) == 1
+    assert len(looked_up(retriable, now())) == 1
 
 
 def edit(rush: Rush, **after: str) -> None:
@@ -107,9 +108,9 @@ def edit(rush: Rush, **after: str) -> None:
 
 def test_changed_rules_of_the_section_give_another_chance(barred: Rush) -> None:
     edit(barred, title="Linear algebra")
-    assert retriable(now()) == []
+    assert looked_up(retriable, now()) == []
     edit(barred, prerequisites="")
-    assert [each.student for each in retriable(now())] == [barred.students[1]]
+    assert [each.student for each in looked_up(retriable, now())] == [barred.students[1]]
 
 
 def test_scheduler_retries_skipped_students(barred: Rush) -> None:

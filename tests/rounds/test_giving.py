@@ -40,6 +40,7 @@ from tests.rounds.builders import (
     published,
     ranks,
 )
+from tests.statements import looked_up
 
 
 @pytest.fixture
@@ -240,9 +241,9 @@ def test_canceled_round_holds_nothing_at_its_end(
 ) -> None:
     found, one, _two = popular
     steps.cancel(found.id, found.version, an_admin(), "tests")
-    assert steps.due_jobs([fall.id])
+    assert looked_up(steps.due_jobs, [fall.id])
     steps.work(fall.id)
-    assert steps.due_jobs([fall.id]) == []
+    assert looked_up(steps.due_jobs, [fall.id]) == []
     claims(fall, one, crowd[0], an_open_window(fall).id)
     assert seats(fall)[one.id] == [crowd[0].id]
     assert differences(fall) == []
@@ -347,7 +348,7 @@ def test_second_round_waits_until_the_seats_of_the_first_are_given(
     stored: Any = backend().redis.hgetall(f"{{t:{fall.id}}}:in_round")
     held = {int(section): int(number) for section, number in stored.items()}
     assert (held[art.id], held[two.id]) == (second.id, found.id)
-    assert steps.due_jobs([fall.id])
+    assert looked_up(steps.due_jobs, [fall.id])
     steps.work(fall.id)
     steps.work(fall.id)
     assert again(found.id).state == "applied"
@@ -360,10 +361,10 @@ def test_canceled_round_lets_its_sections_go(
 ) -> None:
     after = computed(popular[0])
     steps.cancel(after.id, after.version, an_admin(), "tests")
-    assert steps.due_jobs([fall.id])
+    assert looked_up(steps.due_jobs, [fall.id])
     steps.work(fall.id)
     assert not backend().redis.exists(f"{{t:{fall.id}}}:in_round")
-    assert steps.due_jobs([fall.id]) == []
+    assert looked_up(steps.due_jobs, [fall.id]) == []
 
 
 def test_round_that_is_canceled_while_it_is_frozen_holds_nothing(
@@ -383,7 +384,7 @@ def test_round_that_is_canceled_while_it_is_frozen_holds_nothing(
     after = frozen(popular[0])
     assert (after.state, after.held, after.root) == ("canceled", False, None)
     assert not backend().redis.exists(f"{{t:{fall.id}}}:in_round")
-    assert steps.due_jobs([fall.id]) == []
+    assert looked_up(steps.due_jobs, [fall.id]) == []
 
 
 def test_students_with_a_ballot_are_told_of_a_canceled_round(

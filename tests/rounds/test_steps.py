@@ -42,6 +42,7 @@ from tests.rounds.builders import (
     published,
     ranks,
 )
+from tests.statements import looked_up
 
 
 @pytest.fixture
@@ -77,18 +78,18 @@ def actions() -> list[str]:
 def test_round_is_not_closed_before_its_end(popular: Round) -> None:
     steps.close(popular.id)
     assert again(popular.id).state == "open"
-    assert steps.due_jobs([popular.term_id]) == []
+    assert looked_up(steps.due_jobs, [popular.term_id]) == []
 
 
 def test_end_freezes_ballots_and_settings_under_a_root(popular: Round, cast: Cast) -> None:
     over = ended(popular)
-    assert [(each.term, each.job) for each in steps.due_jobs([over.term_id])] == [
+    assert [(each.term, each.job) for each in looked_up(steps.due_jobs, [over.term_id])] == [
         (over.term_id, "rounds")
     ]
     steps.work(over.term_id)
     after = again(popular.id)
     assert (after.state, after.ballots) == ("closed", 3)
-    assert steps.due_jobs([over.term_id]) == []
+    assert looked_up(steps.due_jobs, [over.term_id]) == []
     change(over.term_id, cast.ada.id, None, lambda plan: move(plan, 0, 1))
     steps.work(over.term_id)
     assert again(popular.id).root == after.root
@@ -186,7 +187,7 @@ def test_ballots_are_not_fixed_once_the_value_may_be_known(
     steps.work(fall.id)
     late = again(popular.id)
     assert (late.state, late.root, late.held) == ("closed", None, False)
-    assert steps.due_jobs([fall.id]) == []
+    assert looked_up(steps.due_jobs, [fall.id]) == []
     steps.request_trial(late.id, cast.max.id)
     steps.work(fall.id)
     assert again(popular.id).root is None
@@ -216,11 +217,11 @@ def test_round_that_waits_holds_its_seats_back_after_a_hiccup(
         with pytest.raises(RuntimeError):
             steps.work(fall.id)
     assert again(second.id).state == "closed"
-    assert steps.due_jobs([fall.id])
+    assert looked_up(steps.due_jobs, [fall.id])
     steps.work(fall.id)
     assert backend().redis.hexists(f"{{t:{fall.id}}}:in_round", str(three.id))
     assert again(second.id).root is None
-    assert steps.due_jobs([fall.id]) == []
+    assert looked_up(steps.due_jobs, [fall.id]) == []
 
 
 def fails(*_: Any) -> bool:
@@ -337,7 +338,7 @@ def test_secret_is_not_told_before_the_result(popular: Round) -> None:
 def test_mechanisms_are_compared_on_the_ballots_so_far(popular: Round, cast: Cast) -> None:
     steps.request_trial(popular.id, cast.max.id)
     steps.request_trial(popular.id, cast.max.id)
-    assert steps.due_jobs([popular.term_id])
+    assert looked_up(steps.due_jobs, [popular.term_id])
     steps.work(popular.term_id)
     (trial,) = steps.trials(popular.id)
     assert trial.measures
@@ -345,7 +346,7 @@ def test_mechanisms_are_compared_on_the_ballots_so_far(popular: Round, cast: Cas
     assert trial.measures["draft"]["students"] == 3
     assert trial.measures["draft"]["first_choice"] == pytest.approx(1 / 3)
     assert again(popular.id).state == "open"
-    assert steps.due_jobs([popular.term_id]) == []
+    assert looked_up(steps.due_jobs, [popular.term_id]) == []
     computed(popular)
     assert len(steps.trials(popular.id)) == 2
 

@@ -29,6 +29,7 @@ from portal.waiting_room.draw_codes import DrawCodes, DrawRefused
 from portal.windows import draw_seeds
 from tests import cast as builders
 from tests.cast import Cast
+from tests.statements import looked_up
 from tests.waiting_room.rooms import key, open_now
 from tests.web.pages import words
 from tests.web.visitors import browser_of
@@ -196,7 +197,7 @@ def test_codes_are_not_fixed_once_the_value_may_be_known(
     steps.work(term.id)
     assert not draw_codes.fixed(window.id).root  # not yet
     known_in(window, -1)
-    assert not draw_codes.due([term.id])
+    assert not looked_up(draw_codes.due, [term.id])
     draw_codes.fix(window.id)
     assert "too late" in caplog.text
     with pytest.raises(DrawRefused, match="unfixed"):
@@ -205,11 +206,13 @@ def test_codes_are_not_fixed_once_the_value_may_be_known(
 
 def test_the_scheduler_is_asked_to_fix_codes(term: Any, window: Any) -> None:
     name(term, window)
-    assert "rounds" not in {job.job for job in steps.due_jobs([term.id])}
+    assert "rounds" not in {job.job for job in looked_up(steps.due_jobs, [term.id])}
     known_in(window, 5)
-    assert [job.job for job in steps.due_jobs([term.id]) if job.term == term.id] == ["rounds"]
+    assert [job.job for job in looked_up(steps.due_jobs, [term.id]) if job.term == term.id] == [
+        "rounds"
+    ]
     steps.work(term.id)
-    assert not steps.due_jobs([term.id])
+    assert not looked_up(steps.due_jobs, [term.id])
 
 
 def test_a_value_is_entered_once_and_not_before_it_is_known(term: Any, window: Any) -> None:

@@ -4,15 +4,26 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Integer, delete, func, insert, or_, select, text
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    Select,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    text,
+)
 from sqlalchemy.event import listen
 from sqlalchemy.orm import Session
 
 from portal.catalog import requisites
 from portal.catalog.models import Course, Section, Term
-from portal.core.db import read_only
 from portal.core.moments import milliseconds
 from portal.core.queue import NO_TERM, enqueue
 from portal.notifications.outbox import DELETED_AT_ONCE, due, take_due
@@ -45,10 +56,9 @@ def queue_events(session: Session, term: int, events: Sequence[Event]) -> None:
         listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["deliver"]), once=True)
 
 
-def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
+def due_jobs(look: Connection, _terms: Sequence[int]) -> Iterable[DueJob]:
     """Return the job that sends due messages, if there are any."""
-    with read_only() as connection:
-        since = first_due(connection)
+    since = first_due(look)
     return [DueJob(NO_TERM, "deliver", milliseconds(since))] if since else []
 
 
@@ -59,9 +69,14 @@ def queue_test(session: Session, webhook: int) -> None:
 
 def first_due(session: Session | Connection) -> datetime | None:
     """Return since when the first delivery has been due; None if none is due."""
+    return session.scalar(_first_due())
+
+
+@cache
+def _first_due() -> Select[datetime | None]:
     mine = select(Delivery.due_at).where(Delivery.webhook_id == Webhook.id, *due(Delivery))
     first = mine.order_by(Delivery.due_at).limit(1).scalar_subquery()  # one of many, by the index
-    return session.scalar(select(func.min(first)).where(Webhook.is_on))
+    return select(func.min(first)).where(Webhook.is_on)
 
 
 def receivers(session: Session) -> Sequence[Webhook]:

@@ -10,7 +10,7 @@ from datetime import timedelta
 from time import monotonic
 from typing import Any
 
-from sqlalchemy import Connection, func, or_, select, text, update
+from sqlalchemy import Connection, Interval, bindparam, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -40,20 +40,26 @@ MISSING_EVENTS = text(f"""
     LIMIT {MOST_LISTED}
 """)  # noqa: S608 - a constant
 
+DUE = (
+    select(Checkpoint.term_id)
+    .join(Term, Term.id == Checkpoint.term_id)
+    .outerjoin(ContinuousAudit, ContinuousAudit.term_id == Checkpoint.term_id)
+    .where(Checkpoint.seq > 0, Term.deleted_at.is_(None))
+    .where(
+        or_(
+            ContinuousAudit.at.is_(None),
+            ContinuousAudit.at < func.now() - bindparam("every", type_=Interval),
+        )
+    )
+)
+
 log = logging.getLogger("fairseat.alarm")
 
 
 def due(connection: Connection) -> list[int]:
     """Return the terms whose next part is due."""
     every = timedelta(seconds=backend().settings.reconcile)
-    found = (
-        select(Checkpoint.term_id)
-        .join(Term, Term.id == Checkpoint.term_id)
-        .outerjoin(ContinuousAudit, ContinuousAudit.term_id == Checkpoint.term_id)
-        .where(Checkpoint.seq > 0, Term.deleted_at.is_(None))
-        .where(or_(ContinuousAudit.at.is_(None), ContinuousAudit.at < func.now() - every))
-    )
-    return list(connection.scalars(found))
+    return list(connection.scalars(DUE, {"every": every}))
 
 
 def audit_next_part(term: int, seconds: float = SECONDS) -> list[Difference]:

@@ -14,7 +14,7 @@ from portal.core.db import transaction
 from tests import cast as builders
 from tests.exchange.campus import Campus
 from tests.exchange.class_schedules import ALGORITHMS, write_xlsx
-from tests.exchange.makers import as_zip
+from tests.exchange.makers import as_zip, set_cell
 
 
 @pytest.fixture
@@ -132,3 +132,46 @@ def test_a_class_schedule_of_another_system_comes_in_and_edits_of_it_stay(
     expect(boss.page.get_by_text("Here: “99”.")).to_be_visible()
     boss.page.get_by_role("button", name="Use the files’ values").click()
     expect(boss.page.get_by_text("The file’s value replaces it.").first).to_be_visible()
+
+
+def test_a_workbook_goes_out_is_edited_and_only_its_edited_cells_come_in(
+    meet: Meet, term: Term, section: Section, others: list[Section], tmp_path: Path
+) -> None:
+    builders.an_open_window(term)
+    boss, ada = meet("max"), meet("ada").enter(term)
+    boss.go("/admin/imports")
+    with boss.page.expect_download() as download:
+        boss.page.get_by_role("link", name=f"Semester workbook of {term.name} (xlsx)").click()
+    book = tmp_path / download.value.suggested_filename
+    download.value.save_as(book)
+    boss.go(f"/admin/terms/{term.id}/sections/{others[0].id}/edit")  # after the download
+    boss.page.locator("#capacity").fill("7")
+    boss.page.get_by_role("button", name="Review").click()
+    boss.page.get_by_label("Reason").fill("A larger room.")
+    boss.page.get_by_role("button", name="Save changes").click()
+    set_cell(book, "sections", "capacity", 23, key=section.crn)
+    set_cell(book, "courses", "title", "Knots and braids", key=section.title)
+    send(boss, book, term)
+    changes = boss.page.get_by_role("region", name="Changes")
+    for kind, changed, same in (("Courses", 1, 2), ("Sections", 1, 2), ("Subjects", 0, 3)):
+        row = changes.get_by_role("row", name=kind)
+        expect(row.get_by_role("cell")).to_have_text(["0", str(changed), "0", str(same)])
+    for kind, edited in (
+        ("Sections", "20 → 23"),
+        ("Courses", f"{section.title} → Knots and braids"),
+    ):
+        changes.get_by_text(f"{kind}: Changed, 1").click()
+        expect(changes.locator("details", has_text=kind).locator("p")).to_contain_text([edited])
+    notes = boss.page.locator(".import-notes")
+    expect(notes.get_by_text("Here: “7”.")).to_have_count(1)  # and it stays
+    boss.page.get_by_role("button", name="Apply the import").click()
+    expect(boss.page.get_by_text("The import was applied.")).to_be_visible()
+    expect(ada.seats(section)).to_contain_text("23")
+    ada.asks_until(ada.row(section).get_by_text("Knots and braids").first)
+    expect(ada.seats(others[0])).to_contain_text("7")
+    unchanged = boss.page.get_by_text("Nothing would change. The portal already has all this data.")
+    boss.go("/admin/imports")
+    boss.page.get_by_label("Files", exact=True).set_input_files(book)
+    boss.page.get_by_label("Term", exact=True).fill(term.name)
+    boss.page.get_by_role("button", name="Upload and preview").click()
+    expect(unchanged).to_be_visible()

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import openpyxl
 from flask.testing import FlaskClient
 from sqlalchemy import select, text
 
@@ -110,6 +111,26 @@ def a_mapping(owner: Account, name: str = "Campus system") -> int:
     with transaction() as session:
         assert columns.save(session, name, {"schedule": [["Nummer", "crn"]]}, owner.id)
         return session.scalars(select(ColumnMapping.id).filter_by(name=name)).one()
+
+
+def edit_workbook(path: Path, change: Callable[[Any], None]) -> None:
+    """Edit a workbook as a spreadsheet would, and save it."""
+    found = openpyxl.load_workbook(path)
+    change(found)
+    found.save(path)
+
+
+def set_cell(
+    path: Path, sheet: str, column: str, value: object, row: int = 2, *, key: str = ""
+) -> None:
+    """Edit a cell of a row, or of the first row that has the key in a cell."""
+
+    def change(found: Any) -> None:
+        rows = [[cell.value for cell in each] for each in found[sheet]]
+        at = next(at for at, each in enumerate(rows, 1) if key in each) if key else row
+        found[sheet].cell(at, rows[0].index(column) + 1).value = value
+
+    edit_workbook(path, change)
 
 
 @contextmanager

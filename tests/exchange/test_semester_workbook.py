@@ -1,8 +1,6 @@
 """A semester comes out as one workbook, to edit in a spreadsheet and import again."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import openpyxl
 import pytest
@@ -13,7 +11,7 @@ from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.exchange.exporting.semester import write_workbook
 from tests.exchange.campus import Made, imported
-from tests.exchange.makers import latest, press, send
+from tests.exchange.makers import edit_workbook, latest, press, send, set_cell
 from tests.exchange.oneroster import moved
 from tests.exchange.test_semester_export import (
     DATES,
@@ -56,26 +54,9 @@ def workbook(path: Path) -> Path:
     return path
 
 
-def edit(path: Path, change: Callable[[Any], None]) -> None:
-    """Edit a workbook as a spreadsheet would, and save it."""
-    found = openpyxl.load_workbook(path)
-    change(found)
-    found.save(path)
-
-
-def set_cell(path: Path, sheet: str, column: str, value: object, row: int = 2) -> None:
-    """Edit a cell; 10001 is in row 3 of the sections."""
-
-    def change(found: Any) -> None:
-        headings = [cell.value for cell in found[sheet][1]]
-        found[sheet].cell(row, headings.index(column) + 1).value = value
-
-    edit(path, change)
-
-
 def test_it_has_a_sheet_for_each_file_and_changes_nothing(book: Path) -> None:
     assert tuple(openpyxl.load_workbook(book).sheetnames) == SHEETS
-    edit(book, lambda _found: None)
+    edit_workbook(book, lambda _found: None)
     assert updated(book)[0] == {}
     assert updated(book, overwrite=True, erase=True, remove=True)[0] == {}
 

@@ -2,13 +2,17 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
+from e2e.contrast import NARROW
 from e2e.person import Meet, Person
+from e2e.sizes import too_wide
 from e2e.test_lobby import banner_is
 from portal.catalog.models import Section, Term
 from portal.waiting_room import room
 from tests import cast as builders
+from tests.web.admin.test_opening import a_rehearsal
 
 
 def shows(admin: Person, name: str, number: str) -> None:
@@ -55,6 +59,11 @@ def test_an_admin_pauses_the_line_and_lets_it_go_on(meet: Meet, term: Term) -> N
     window = builders.an_open_window(term)
     boss = meet("max")
     boss.go(f"/admin/terms/{term.id}/windows/{window.id}/room")
+    boss.page.get_by_role("link", name="Pause the waiting room").click()
+    boss.page.get_by_role("button", name="Pause").click()
+    expect(boss.page.locator(".errors")).to_contain_text("Enter a reason")
+    boss.page.get_by_role("link", name="Opening day").click()
+    expect(boss.page.locator("#opening-room")).not_to_contain_text("Paused")
     press(boss, "Pause the waiting room", "Pause")
     expect(boss.page.locator("#opening-room")).to_contain_text("Paused")
     room.enter(term.id, window.id, 900_200)
@@ -109,3 +118,28 @@ def test_an_open_page_of_an_opening_says_that_its_figures_are_old(meet: Meet, te
     boss.page.unroute("**/room/figures")
     expect(old).to_be_hidden()
     expect(boss.page.get_by_label("Admissions per minute")).to_have_value("77")
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_limits_of_a_rehearsal_are_used_and_the_earlier_ones_come_back(
+    meet: Meet, term: Term, *, scripts: bool
+) -> None:
+    window = builders.an_open_window(term)
+    room.set_limits(term.id, window.id, 60, 5, off=False)
+    a_rehearsal()
+    boss = meet("max", viewport=NARROW, java_script_enabled=scripts)
+    facts = boss.page.locator("#opening-room .facts")
+    boss.go(f"/admin/terms/{term.id}/windows/{window.id}/room")
+    expect(facts).to_contain_text("240 per minute, 3,600 at once")
+    expect(facts).to_contain_text("on crowd-1 (8 cores)")
+    press(boss, "Use these limits", "Use these limits")
+    expect(facts.locator("dd").first).to_have_text("240 per minute, 3,600 at once")
+    expect(facts).to_contain_text("60 per minute, 5 at once")
+    expect(facts).to_contain_text("The rush is over.")
+    expect(boss.page.get_by_label("Admissions per minute")).to_have_value("240")
+    expect(boss.page.get_by_role("link", name="Use these limits")).to_have_count(0)
+    if scripts:
+        assert not too_wide(boss.page)
+    press(boss, "Restore the previous limits", "Use these limits")
+    expect(facts.locator("dd").first).to_have_text("60 per minute, 5 at once")
+    expect(boss.page.get_by_label("Maximum admitted at once")).to_have_value("5")

@@ -8,15 +8,19 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import update
 
-from e2e.applying import end_the_window
+from e2e.applying import address_of_decision, end_the_window, sees, send
 from e2e.axe import barriers
 from e2e.contrast import NARROW
 from e2e.person import Meet
+from e2e.portal import Running
 from e2e.sizes import too_wide
-from portal.catalog.models import Course, Instructor, Section, Term
+from e2e.test_attention import mails_to
+from portal.catalog.models import Course, Instructor, Restriction, Section, Term
 from portal.core.db import transaction
 from tests import cast as builders
 from tests.applications.stories import an_application
+from tests.notifications.stories import give_addresses
+from tests.recorder.processes import wait_for
 
 
 def downloaded(page: Page) -> set[str]:
@@ -74,3 +78,54 @@ def test_the_department_decides_and_then_an_admin(
     boss.get_by_label("Reason").fill("Agreed.")
     boss.get_by_role("button", name="Approve").click()
     expect(boss.get_by_text("Approved: Credit overload")).to_be_visible()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_of_two_rules_one_is_approved_and_the_student_reads_which(
+    meet: Meet, portal: Running, term: Term, course: Course, *, scripts: bool
+) -> None:
+    name = f"pam{term.id}"
+    builders.an_open_window(term)
+    builders.a_student(name)
+    give_addresses()
+    section = builders.a_section(course, term, prerequisites={"course": "MAT-0"})
+    builders.added(
+        Restriction(section_id=section.id, rule="must_be", kind="level", value="Graduate")
+    )
+    student = meet(name, viewport=NARROW, java_script_enabled=scripts)
+    student.go(f"/terms/{term.id}/applications")
+    page = student.page
+    page.get_by_role("link", name=re.compile("Start.*despite a rule")).click()
+    page.get_by_label("Class").fill(section.crn)
+    page.get_by_role("button", name="Continue").click()
+    for rule in ("Prerequisites", "Restrictions"):
+        page.get_by_label(rule).check()
+    page.get_by_role("button", name="Save and continue").click()
+    page.get_by_label("Why are you ready for this class?").fill("I took it at another school.")
+    page.get_by_role("button", name="Save and continue").click()
+    send(student)
+
+    boss = meet("max").page
+    boss.goto(address_of_decision(page))
+    expect(boss.get_by_label("Prerequisites")).to_be_checked()
+    boss.get_by_label("Restrictions").uncheck()
+    boss.get_by_label("Reason").fill("Your transcript shows it, but you are no graduate.")
+    boss.get_by_role("button", name="Approve").click()
+    expect(boss.get_by_text("Approved: Permission to register despite a rule")).to_be_visible()
+
+    sees(student, page.get_by_text("In part: Prerequisites"), scripts=scripts)
+    expect(page.locator("main")).not_to_contain_text("In part: Prerequisites, Restrictions")
+    expect(page.locator("main")).to_contain_text("but you are no graduate.")
+    if scripts:
+        assert not too_wide(page)
+    subject = "is approved in part"
+    wait_for(lambda: any(subject in each for each in mails_to(portal, name)))
+    student.go("/inbox")
+    expect(page.locator("main")).to_contain_text(
+        "These rules no longer apply to you: Prerequisites"
+    )
+    refused = f"/terms/{term.id}/sections/{section.id}/pick"
+    student.go(refused)
+    while page.get_by_text("Requires MAT 0").count():  # a node reads it within two seconds
+        student.go(refused)
+    expect(page.locator("main")).to_contain_text("Graduate")

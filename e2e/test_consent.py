@@ -1,11 +1,13 @@
-"""A student asks for consent from the picker, the instructor agrees, and the student adds."""
+"""Rules that need more than a free seat: the instructor's consent, and a minimum grade."""
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from e2e.person import Meet
 from portal.catalog.models import Course, Term
+from portal.people.models import CompletedCourse
 from tests import cast as builders
 from tests.cast import Cast
 
@@ -42,3 +44,33 @@ def test_consent_is_asked_for_given_and_used(
     expect(ada.page.get_by_text("You added").first).to_be_visible()
     iris.go(f"/teaching/sections/{section.id}")
     expect(iris.page.get_by_text("Has a seat")).to_be_visible()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_minimum_grade_bars_one_student_and_lets_another_in(
+    meet: Meet, course: Course, term: Term, *, scripts: bool
+) -> None:
+    builders.an_open_window(term)
+    section = builders.a_section(course, term, prerequisites={"course": "MAT-1010", "grade": "C"})
+    people = {}
+    for name, grade in (("dora", "D+"), ("carl", "C")):
+        student = builders.a_student(f"{name}{term.id}")
+        done = {"student_id": student.id, "course_code": "MAT-1010", "credits": 4}
+        builders.added(CompletedCourse(**done, grade=grade))
+        people[name] = meet(f"{name}{term.id}", java_script_enabled=scripts)
+    dora, carl = people["dora"], people["carl"]
+    dora.go(f"/terms/{term.id}")
+    expect(dora.row(section)).to_contain_text("MAT 1010 with C or better")
+    dora.cell(section).get_by_role("link").first.click()
+    told = (dora.dialog if scripts else dora.page.locator("main")).first
+    expect(told).to_contain_text(
+        "Requires MAT 1010 with C or better. Your grade in MAT 1010 is D+."
+    )
+    expect(told.get_by_role("button", name="Add class")).to_have_count(0)
+    carl.go(f"/terms/{term.id}")
+    carl.cell(section).get_by_role("link").first.click()
+    carl.page.get_by_role("button", name="Add class").click()
+    if scripts:
+        carl.has(section, "selected")
+    else:
+        expect(carl.mine).to_contain_text(section.title)

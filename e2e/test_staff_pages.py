@@ -1,6 +1,7 @@
 """The pages of staff are one family, fit any name, and say whose time they mean."""
 
 import re
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -16,6 +17,49 @@ from portal.people.models import Account
 from tests import cast as builders
 from tests.ledger_claims import claim
 
+# Per role: its tabs, each with the first words of its page; a page it may not see, and why.
+ROLES = {
+    "auditor": (
+        {
+            "Windows": "Selection windows",
+            "Sections": "Sections",
+            "Students": "Students",
+            "Instructors": "Instructors",
+            "Staff": "Staff",
+            "Accounts": "Accounts",
+            "Requests": "Requests",
+            "Receipts": "Receipts",
+            "Audit trail": "Audit trail",
+            "Imports": "Imports",
+            "Operations": "Operations",
+        },
+        "/admin/terms/{term}/windows/new",
+        "Your role (Auditor) does not let you change windows and waiting rooms.",
+    ),
+    "help_desk": (
+        {
+            "Windows": "Selection windows",
+            "Sections": "Sections",
+            "Students": "Students",
+            "Instructors": "Instructors",
+            "Accounts": "Accounts",
+            "Requests": "Requests",
+            "Receipts": "Receipts",
+        },
+        "/admin/audit",
+        "Your role (Help desk) does not let you see the audit trail.",
+    ),
+    "scheduler": (
+        {"Windows": "Selection windows", "Sections": "Sections"},
+        "/admin/students",
+        "Your role (Department scheduler) does not let you see students and their records.",
+    ),
+    "adviser": (
+        {"Windows": "Selection windows", "Students": "Students"},
+        "/admin/terms/{term}/sections",
+        "Your role (Adviser) does not let you see all sections and the catalog.",
+    ),
+}
 NAMES = ("عبد الرحمن بن محمد", "Wolfeschlegelsteinhausenbergerdorff" * 3, "Suharto")
 
 # The height at which the text of each element stands.
@@ -155,3 +199,34 @@ def test_a_list_of_the_registrar_is_sorted_by_a_heading_or_on_a_phone_by_a_field
     boss.page.get_by_label("Sort by").select_option("section")
     boss.page.get_by_role("button", name="Search").click()
     expect(boss.page).to_have_url(re.compile("sort=section"))
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_role_finds_its_pages_in_the_menu_and_reads_why_another_is_closed(
+    meet: Meet, term: Term, section: Section, role: str
+) -> None:
+    assert section
+    tabs, closed, why = ROLES[role]
+    name = f"{role}{term.id}"
+    given: dict[str, Any] = {"staff_roles": [role]}
+    if role == "scheduler":
+        given = {"schedules_for": [builders.a_department().id]}
+    builders.an_account(name, **given)
+    someone = meet(name, viewport=PHONE)
+    someone.expected = re.compile("status of 403")
+    menu = someone.page.get_by_role("navigation", name="Main")
+    for tab, heading in tabs.items():
+        someone.go("/admin")
+        someone.page.get_by_role("button", name="Menu").click()
+        expect(menu.get_by_role("link")).to_have_text([*tabs, re.compile("^Inbox")])
+        menu.get_by_role("link", name=tab, exact=True).click()
+        expect(someone.page.get_by_role("heading", level=1)).to_contain_text(heading)
+    answer = someone.go(closed.format(term=term.id))
+    assert answer
+    assert answer.status == 403
+    main = someone.page.locator("main")
+    expect(main.get_by_role("heading", level=1)).to_have_text("Your role does not allow this")
+    expect(main).to_contain_text(f"{why} Ask the registrar’s office.")
+    assert not sizes.lacks(someone.page)
+    main.get_by_role("link", name="Go to home page").click()
+    expect(main.get_by_role("heading", level=1)).to_have_text("Selection windows")

@@ -127,6 +127,16 @@ class SectionView(PlainFields):
     words: str = field(default="", repr=False)  # the search index: see `catalog.search.index`
 
     @property
+    def ruled(self) -> bool:
+        """Return whether a rule may keep a student out: an audience, a requirement or a consent."""
+        return (
+            not self.public
+            or self.consent
+            or self.prerequisites is not None
+            or bool(self.restrictions)
+        )
+
+    @property
     def kind_name(self) -> str:
         """`Lecture`, `Lab`, …; blank where the source is silent."""
         return formatting.kind(self.kind)

@@ -22,9 +22,9 @@ def refusals(profile: "StudentProfile", section: "SectionView") -> list[Reason]:
 
     Leaves out those that a permission lifts.
     """
-    reasons = before_permissions(profile, section)
-    if not reasons:
+    if not profile.holds and not section.ruled:
         return []
+    reasons = before_permissions(profile, section)
     passes = permitted(profile, section)
     return [reason for reason in reasons if reason.code not in passes]
 

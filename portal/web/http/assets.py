@@ -4,6 +4,7 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
+from cachetools import TTLCache, cached
 from flask import Flask, Response, request, send_from_directory
 from flask.sessions import SecureCookieSessionInterface, SessionMixin
 from werkzeug.security import safe_join
@@ -66,6 +67,7 @@ def _keep(response: Response) -> Response:
     return response
 
 
+@cached(TTLCache(maxsize=100, ttl=1))  # a page names several files
 def _version(filename: str) -> str:
     path = STATIC / filename
     return _hash_of(path, path.stat().st_mtime_ns)

@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from babel import Locale
 from flask import current_app
 from markupsafe import Markup
 
@@ -33,7 +32,7 @@ from portal.windows import bands, phases
 
 def seats(counts: SeatCounts) -> Markup:
     """Render the live counts of a section, id seats-<section>."""
-    return _seats(counts, current_locale())
+    return _seats(counts, current_locale().language)
 
 
 class SectionAct(NamedTuple):
@@ -80,7 +79,7 @@ def draw_act(case: RefusalContext, section: int, shown: SectionAct) -> Markup:
         shown,
         case.named(other.id) if other else "",
         first_overlap(card, other) if card and other else "",
-        current_locale(),
+        current_locale().language,
     )
 
 
@@ -142,7 +141,7 @@ def mine(student_term: StudentTerm) -> Markup:
             student_term.when(held.at),
             canceled.get(section),
             _needs(student_term, *lacking[section]) if section in lacking else "",
-            current_locale(),
+            current_locale().language,
         )
         seats.append(seat)
     return render_fragment(
@@ -198,7 +197,7 @@ def toast(  # noqa: PLR0913  each has a default that most keep
 
 
 @lru_cache(maxsize=20_000)
-def _seats(counts: SeatCounts, _language: Locale) -> Markup:
+def _seats(counts: SeatCounts, _language: str) -> Markup:
     return render_fragment("fragments/seats.html", seats=counts)
 
 
@@ -210,7 +209,7 @@ def _act(  # noqa: PLR0913, PLR0917 - what the fragment shows
     shown: SectionAct,
     other: str,
     when: str,  # the section and the other first meet at the same time
-    _language: Locale,
+    _language: str,
 ) -> Markup:
     facts = {"term": term, "section": section, "name": name, "other": other, "when": when}
     facts |= {"state": shown.state, "opening": shown.opening, "why": shown.why, "late": shown.late}
@@ -251,7 +250,7 @@ def _mine_seat(  # noqa: PLR0913, PLR0917 - what the fragment shows
     when: str,
     canceled: Explanation | None,
     alone: str,
-    _language: Locale,
+    _language: str,
 ) -> Markup:
     """Render a seat once for all students who got one in the same minute."""
     facts = {"card": card, "title": title, "name": name, "when": when, "alone": alone}

@@ -8,7 +8,6 @@ from operator import or_
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
-from babel import Locale
 from cachetools import LRUCache, TTLCache, cached
 from markupsafe import Markup
 
@@ -97,12 +96,12 @@ CELL_HELPERS = {
 }
 
 
-def _key(catalog: TermCatalog, card: SectionView, language: Locale) -> tuple[Any, ...]:
-    return catalog.term.id, catalog.version, card.id, str(language)
+def _key(catalog: TermCatalog, card: SectionView, language: str) -> tuple[Any, ...]:
+    return catalog.term.id, catalog.version, card.id, language
 
 
 @cached(LRUCache(maxsize=KEPT), key=_key)
-def _alike(catalog: TermCatalog, card: SectionView, _language: Locale) -> SharedCells:
+def _alike(catalog: TermCatalog, card: SectionView, _language: str) -> SharedCells:
     usual = _usual(catalog)
     facts: dict[str, Any] = {
         "card": card,
@@ -145,7 +144,7 @@ def section_rows(student_term: StudentTerm, cards: list[SectionView]) -> Markup:
     counts = {**student_term.seats}
     if missing := [card.id for card in cards if card.id not in counts]:
         counts |= backend().ledger.seats_of(student_term.term.id, missing)
-    language, parts = current_locale(), []
+    language, parts = current_locale().language, []
     for card in cards:
         before, after = _row(student_term.catalog, card, _own_state(student_term, card), language)
         parts += [before, fragments.seats(counts.get(card.id) or unknown_counts(card)), after]
@@ -167,15 +166,13 @@ def _own_state(student_term: StudentTerm, card: SectionView) -> OwnState:
 
 
 def _key_of_row(
-    catalog: TermCatalog, card: SectionView, own: OwnState, language: Locale
+    catalog: TermCatalog, card: SectionView, own: OwnState, language: str
 ) -> tuple[Any, ...]:
     return catalog.term.id, catalog.version, card.id, own, language
 
 
 @cached(LRUCache(maxsize=KEPT_ROWS), key=_key_of_row)
-def _row(
-    catalog: TermCatalog, card: SectionView, own: OwnState, language: Locale
-) -> tuple[str, str]:
+def _row(catalog: TermCatalog, card: SectionView, own: OwnState, language: str) -> tuple[str, str]:
     """Return the row's HTML before its counts and after them."""
     row = render_fragment(
         "student/row.html",

@@ -98,7 +98,7 @@ class StudentTerm:
             return ""
         return bands.own(bands.band_of(self.profile, card, self.term.bands), self.term.bands)
 
-    @property
+    @cached_property
     def late_to_add(self) -> list[Reason]:
         """Return a reason if the last day to add has passed."""
         return precheck.past_adding(self.deadlines, self.phase.now)

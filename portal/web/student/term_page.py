@@ -23,7 +23,7 @@ from portal.catalog.local_time import LocalClock
 from portal.catalog.models import Term
 from portal.catalog.search import Query
 from portal.catalog.term_catalog import TermCatalog, TermView, catalog_of
-from portal.core.i18n import _
+from portal.core.i18n import _, current_locale, in_locale
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Decision, SeatCounts, SubmissionResult
 from portal.people.roles import Right
@@ -67,7 +67,8 @@ def or_recorded(view: View) -> View:
     @wraps(view)
     def read(term_id: int) -> ResponseReturnValue:
         try:
-            return view(term_id)
+            with in_locale(current_locale()):  # looked up a hundred times for a page
+                return view(term_id)
         except LedgerUnavailable:
             if request.htmx:
                 raise

@@ -72,7 +72,7 @@ def deciders_of(application: int) -> ColumnElement[bool]:
 def is_decider(account: int) -> bool:
     """Return whether the account decides for a department, or teaches a section with consent.
 
-    Who has an application to decide is a decider until then, whatever changed meanwhile.
+    An account that has an application to decide stays one until that is done.
     """
     gives = _sections_of(account).where(Section.consent, Section.deleted_at.is_(None))
     waiting = select(Application.id).where(decided_by(account))

@@ -30,7 +30,7 @@ from portal.core.i18n import _, _l
 
 FOLLOWED = ("title", "credits", "prerequisites", "corequisites")  # by sections of chosen terms
 
-# What would lose a course that gets another code.
+# What names a course by its code, and so would lose it if the code changed.
 USES_OF_CODE = (
     Dependency(
         _l("Sections"),

@@ -1,4 +1,4 @@
-"""What an admin may set of a record: compared, and stored in the audit trail."""
+"""The fields of a record that an admin may set, compared and stored in the audit trail."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields

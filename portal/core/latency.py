@@ -39,7 +39,7 @@ def percentile(buckets: Sequence[int], part: float, slowest: int) -> int:
 
 @dataclass(frozen=True)
 class Percentiles:
-    """How many answers there were, and percentiles of their time in ms."""
+    """The number of answers, and percentiles of their time in ms."""
 
     answers: int
     p50: int

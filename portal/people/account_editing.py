@@ -26,7 +26,7 @@ class AddressTaken(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class AccountDetails(RecordDetails):
-    """What an admin may set of an account."""
+    """The fields of an account that an admin may set."""
 
     FIELDS: ClassVar[Mapping[str, Field]] = {
         "name": (_l("Name"), text_lines),

@@ -56,7 +56,7 @@ class InstructorView:
 
 @dataclass(frozen=True, kw_only=True)
 class InstructorDetails(RecordDetails):
-    """What an admin may set of an instructor; the department is a code."""
+    """The fields of an instructor that an admin may set; the department is a code."""
 
     FIELDS: ClassVar[Mapping[str, Field]] = {
         "name": (_l("Name"), text_lines),

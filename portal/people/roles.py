@@ -12,7 +12,7 @@ from portal.core.i18n import _l
 
 
 class Right(StrEnum):
-    """What somebody may do."""
+    """A permission of a role."""
 
     REGISTER = "register"
     APPLY = "apply"

@@ -57,7 +57,7 @@ class Ballot:
 
 @dataclass(frozen=True)
 class Turnout:
-    """How many students take part, of how many, and their choices on average."""
+    """Ballots handed in, students who may take part, and the average number of choices."""
 
     ballots: int
     students: int

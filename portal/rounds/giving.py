@@ -80,8 +80,8 @@ class Move:
 def hold(found: Round) -> bool:
     """Hold back the seats of every section that a ballot names, and of those that share them.
 
-    Return whether the round is still there to be frozen. Whoever cancels it waits for the lock, so
-    the sections are let go after they were held, never before.
+    Return whether the round is still there to be frozen. Canceling it waits for the lock. So the
+    sections are let go after they were held, never before.
     """
     ledger = backend().ledger
     rows = ballots_of(found.id, BallotRow.lines)
@@ -294,7 +294,7 @@ def _finish(number: int) -> None:
 def tell(session: Session, found: Round, kind: str = "round", **more: str | int) -> None:
     """Tell every student with a ballot, once, what became of a round, or of their `ballot`."""
     facts = {"round": found.id, "name": found.name, "state": found.state, **more}
-    # Of a ballot there may be several: each change of the round has another version.
+    # A ballot may have several notices: each change of the round has another version.
     seq = found.id if kind == "round" else found.id * VERSIONS + found.version
     notices = (
         select(

@@ -60,7 +60,7 @@ class JointMember(Base):
 class RoundFile(Base):
     """A file of a round, compressed, written once.
 
-    Its `problem`, what is `published`, or under which `reserves` the seats were given.
+    It is the `problem`, the `published` result, or the `reserves` under which seats were given.
     """
 
     __tablename__ = "round_files"

@@ -1,8 +1,8 @@
-"""What use cases raise when the state of things forbids what was asked."""
+"""The base of exceptions by which use cases refuse a request."""
 
 
 class Refused(Exception):
-    """It can't be done, and nothing was changed; `code` says why, in the words of the subclass."""
+    """The state forbids it, and nothing was changed; each subclass lists its values of `code`."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)

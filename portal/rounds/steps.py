@@ -268,7 +268,7 @@ def _freeze(found: Round) -> None:
 
     A round waits for another one of the term that holds seats back: what is left is not known. The
     other sections of its ballots are held back at once. Once the public value may be known, it is
-    too late: whoever knows it could still choose the ballots.
+    too late: someone who knows it could still choose the ballots.
     """
     first = _is_first(found)
     if not hold(found):

@@ -126,7 +126,7 @@ def read(number: int) -> Round:
 
 
 def database_now() -> int:
-    """Return PostgreSQL's time (ms), which decides what is in time for a round."""
+    """Return PostgreSQL's time (ms), which decides if a ballot or a change comes in time."""
     with transaction() as session:
         return milliseconds(_now(session))
 
@@ -325,7 +325,7 @@ def _share_students(session: Session, one: Mapping[str, Any], other: Mapping[str
 
 
 def locked(session: Session, number: int, version: int | None = None) -> Round:
-    """Return the round, which nobody else changes until the transaction ends.
+    """Return the round, locked until the transaction ends.
 
     For a change of a version that someone saw: raise ChangedMeanwhile if it is another by now.
     """

@@ -49,7 +49,7 @@ def value_page(
 
 
 def second_look(page: Confirmation, form: ValueForm, button: str) -> ResponseReturnValue | None:
-    """Return the page that shows the value once more; None for a value that it has shown."""
+    """Return the page that shows the value once more; None if it has shown this value already."""
     if request.method != "POST" or not form.check():
         return None
     if form.value.data == request.form.get("sure"):

@@ -71,7 +71,7 @@ class DecisionForm(Form):
         return form
 
     def chosen(self) -> dict[str, Any]:
-        """Return what is approved, for `service.approve`."""
+        """Return the approved changes as arguments of `service.approve`."""
         parameters = {"capacity": "seats", "waives": "waives"}
         return {of: self[name].data for name, of in parameters.items() if name in self}
 

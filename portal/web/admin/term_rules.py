@@ -97,7 +97,7 @@ class RulesForm(Form):
         return not self.errors
 
     def _check_deadlines(self) -> None:
-        """Refuse what is no date, is far from the term, or is before an earlier deadline."""
+        """Refuse a wrong date, one far from the term, and one before an earlier deadline."""
         latest = None
         for name in DEADLINES:
             day = self[name].data

@@ -316,7 +316,7 @@ def _source(found: DrawCodes | None) -> dict[str, object]:
 
 
 def _draw_of(term_id: int, window_id: int, phase: str) -> dict[str, object]:
-    """Return the public value of a draw as the page shows it, and what is to be done."""
+    """Return the public value of a draw and the next step, as the page shows them."""
     found, value = draw_codes.find(window_id), draw_codes.public_value(term_id, window_id)
     return {
         "source": found,

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from threading import current_thread
 from typing import Any, TypeVar
 
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine, event, text
 
-from portal.core.db import read_only
+from portal.core.db import read_only, transaction
 
 Answer = TypeVar("Answer")
 
@@ -32,3 +32,13 @@ def looked_up(question: Callable[..., Answer], *facts: Any) -> Answer:
     """What the scheduler learns from a question that it asks each second."""
     with read_only() as look:
         return question(look, *facts)
+
+
+def waits_for_a_lock() -> bool:
+    """Return whether a transaction waits for another one."""
+    waiting = text(
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    )
+    with transaction() as session:
+        return bool(session.scalar(waiting))

@@ -299,12 +299,12 @@ def approve(
     application: int,
     decider: Decider,
     overrides: Sequence[str] = (),
-    waives: Sequence[str] = (),
+    waives: Sequence[str] | None = None,
 ) -> Approved:
     """Approve a stage; the last one is carried out at once, or by a worker if that fails.
 
     `overrides` are codes of the ledger's reasons that no longer refuse; `waives` are the rules of
-    the application that are approved, none = all. Raises ApplicationRefused.
+    the application that are approved, None = all. Raises ApplicationRefused.
     """
     with transaction() as session:
         found = _in_review(session, application, decider)
@@ -430,10 +430,17 @@ def _settle(session: Session, application: Application, acted: Acted) -> None:
 # Parts of each change
 
 
-def _part(rules: Sequence[str], given: Sequence[str]) -> dict[str, list[str]]:
-    """Return what is noted of an approval in part: the rules given; nothing of a whole one."""
+def _part(rules: Sequence[str], given: Sequence[str] | None) -> dict[str, list[str]]:
+    """Return what is noted of an approval in part: the rules given; nothing of a whole one.
+
+    Raises ApplicationRefused if none of the rules is given.
+    """
+    if given is None or not rules:
+        return {}
     some = [each for each in rules if each in given]
-    return {"waives": some} if 0 < len(some) < len(rules) else {}
+    if not some:
+        raise ApplicationRefused("changed")
+    return {"waives": some} if len(some) < len(rules) else {}
 
 
 def today() -> date:

@@ -84,25 +84,28 @@ class DecisionForm(Form):
 
     @classmethod
     def about(cls, line: ApplicationView, decision: str = "") -> "DecisionForm":
-        """Return the form for an application, with its rules if they can be approved in part."""
+        """Return the form for an application, with its rules if they can be approved in part.
+
+        A useless application keeps its choice: it may be useful again once it is decided.
+        """
         parts = line.kind.approval.parts(line.application) if _can_be_split(line) else []
         form = cls() if decision else cls(formdata=None, data={"waives": parts})
         form.waives.offer({code: PERMISSIONS[code] for code in parts})
-        if decision == "approve":
+        if decision == "approve" and not line.stale:
             form.waives.missing = _("Choose at least one rule.")
         if not parts:
             del form.waives
         return form
 
     @property
-    def given(self) -> list[str]:
-        """Return the rules that are approved; none if there is no choice."""
-        return list(self.waives.data) if "waives" in self else []
+    def given(self) -> list[str] | None:
+        """Return the rules that are approved; None if there is no choice."""
+        return list(self.waives.data) if "waives" in self else None
 
 
 def _can_be_split(line: ApplicationView) -> bool:
     """Return whether the next approval is carried out and could leave out a part."""
-    return bool(line.stage) and line.is_last_stage and not line.stale
+    return bool(line.stage) and line.is_last_stage
 
 
 @dataclass(frozen=True)

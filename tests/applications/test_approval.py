@@ -392,6 +392,19 @@ def test_a_permission_is_approved_in_part(free: Section, cast: Cast) -> None:
     )
 
 
+@pytest.mark.parametrize("given", [[], ["nonsense"]])
+def test_a_part_that_the_application_does_not_name_lifts_nothing(
+    free: Section, cast: Cast, given: list[str]
+) -> None:
+    require(free)
+    asked = an_application("permission", cast.ada, free)
+    set_answer(asked, waives=["prerequisite", "time_conflict"])
+    with pytest.raises(ApplicationRefused) as refused:
+        service.approve(asked, decider(asked, cast.max.id), (), given)
+    assert refused.value.code == "changed"
+    assert (the(asked).state, the(asked).approval) == ("review", None)
+
+
 def test_a_part_that_changes_nothing_is_refused(free: Section, cast: Cast) -> None:
     require(free)
     asked = an_application("permission", cast.ada, free)

@@ -1,18 +1,24 @@
 """GET and POST /admin/applications, without JavaScript."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from html import unescape
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from portal.applications import service
 from portal.applications.kinds import KINDS
+from portal.applications.models import Application
 from portal.applications.service import ApplicationRefused
+from portal.catalog import term_catalog
 from portal.catalog.models import Section
-from portal.people.models import Account
+from portal.core.db import transaction
+from portal.people.models import Account, Permission
+from tests import cast as builders
 from tests.applications.stories import (
     a_visiting_application,
     an_application,
@@ -26,6 +32,8 @@ from tests.applications.stories import (
 )
 from tests.cast import Cast
 from tests.notifications.stories import notices, set_section
+from tests.runtime.cluster.replicated_ledger import until
+from tests.statements import waits_for_a_lock
 from tests.web.pages import words
 from tests.web.visitors import browser_of
 
@@ -126,6 +134,49 @@ def test_a_permission_is_approved_in_part(
         (ada, f"/terms/{free.term_id}/applications/{made}"),
     ):
         assert "In part: Prerequisites" in unescape(client.get(address).text)
+
+
+def test_a_section_that_is_offered_again_during_a_decision_lifts_no_rule_that_was_left_out(
+    admin: FlaskClient, free: Section, cast: Cast
+) -> None:
+    """A page that finds an approval useless must not make it one of the whole application."""
+    made = an_application("permission", cast.ada, free)
+    set_answer(made, waives=["prerequisite", "time_conflict"])
+    require(free)
+    set_section(free, status="CANCELED")
+    with transaction() as session, ThreadPoolExecutor(1) as pool:
+        session.get_one(Application, made, with_for_update=True)
+        sent = pool.submit(press, admin, made, "approve", waives=["prerequisite"])
+        until(lambda: sent.done() or waits_for_a_lock())
+        set_section(free, status="OPEN")
+        term_catalog.expire(free.term_id)
+        session.rollback()
+        answer = sent.result()
+    assert answer.status_code == 303
+    with transaction() as session:
+        (given,) = session.scalars(select(Permission))
+    assert given.waives == ["prerequisite"]
+
+
+def test_two_deciders_at_once_lift_the_rules_of_one_of_them(
+    app: Flask, admin: FlaskClient, free: Section, cast: Cast
+) -> None:
+    builders.an_account("maud", is_admin=True)
+    made = an_application("permission", cast.ada, free)
+    set_answer(made, waives=["prerequisite", "time_conflict"])
+    require(free)
+    browsers = {"prerequisite": admin, "time_conflict": browser_of(app, "maud")}
+
+    def approve(rule: str) -> int:
+        return press(browsers[rule], made, "approve", waives=[rule]).status_code
+
+    with ThreadPoolExecutor(2) as pool:
+        said = dict(zip(browsers, pool.map(approve, browsers), strict=True))
+    assert sorted(said.values()) == [303, 409]
+    with transaction() as session:
+        (given,) = session.scalars(select(Permission))
+    assert said[given.waives[0]] == 303
+    assert len(given.waives) == 1
 
 
 def test_what_the_ledger_refuses_must_be_ticked(

@@ -13,6 +13,7 @@ from portal.catalog.models import Room, Section, Term
 from portal.catalog.term_catalog import forget
 from portal.core.db import transaction
 from portal.instructor_requests import service
+from portal.instructor_requests.models import InstructorRequest
 from portal.instructor_requests.service import RequestRefused
 from portal.people import holds
 from portal.people.holds import NewHold
@@ -22,6 +23,8 @@ from portal.recorder.promotion import promote
 from tests.cast import Cast, a_course, a_section, an_account
 from tests.instructor_requests.conftest import deeds, entries, kept, seats, the
 from tests.notifications.stories import a_letter, notices, set_section
+from tests.runtime.cluster.replicated_ledger import until
+from tests.statements import waits_for_a_lock
 from tests.web.pages import words
 from tests.web.student.seat_pools import share
 from tests.web.visitors import browser_of
@@ -118,6 +121,30 @@ def test_fewer_seats_are_approved_and_the_requester_reads_how_many(
     for reader, address in ((admin, "/admin/requests?state=done"), (app, "/teaching/requests")):
         client = reader if isinstance(reader, FlaskClient) else browser_of(reader, "iris")
         assert "In part: 2 seats" in words(client.get(address).text)
+
+
+def test_a_part_that_came_about_meanwhile_is_no_approval_of_the_rest(
+    admin: FlaskClient, asked: int, section: Section
+) -> None:
+    set_section(section, capacity=2)  # after the page has offered two or three
+    answer = admin.post(f"/admin/requests/{asked}", data=YES | {"capacity": "2"})
+    assert answer.status_code == 422
+    assert (kept(section).capacity, the(asked).state) == (2, "open")
+
+
+def test_a_section_that_is_offered_again_during_a_decision_is_no_approval(
+    admin: FlaskClient, asked: int, section: Section
+) -> None:
+    set_section(section, status="CANCELED")
+    with transaction() as session, ThreadPoolExecutor(1) as pool:
+        session.get_one(InstructorRequest, asked, with_for_update=True)
+        form = YES | {"capacity": "2"}
+        sent = pool.submit(admin.post, f"/admin/requests/{asked}", data=form)
+        until(lambda: sent.done() or waits_for_a_lock())
+        set_section(section, status="OPEN")
+        session.rollback()
+        assert sent.result().status_code == 409
+    assert (kept(section).capacity, the(asked).state) == (1, "open")
 
 
 @pytest.mark.parametrize("number", ["", "1", "0", "4", "-2", "two"])

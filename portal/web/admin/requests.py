@@ -61,7 +61,8 @@ class DecisionForm(Form):
         form.waives.description = _("To approve in part, clear the rules that still apply.")
         form.waives.offer({code: PERMISSIONS[code] for code in instructor_request.waives})
         some = decision != "decline" and instructor_request.state == "open" and not line.stale
-        if not some or form.capacity.least >= form.capacity.most:
+        counts = instructor_request.kind == "seats" and form.capacity.raw_data  # a number was sent
+        if not some or (form.capacity.least >= form.capacity.most and not counts):
             del form.capacity
         if not some or len(instructor_request.waives) < 2:
             del form.waives
@@ -112,6 +113,9 @@ def decide(instructor_request_id: int) -> ResponseReturnValue:
     form = DecisionForm.about(line, decision)
     if not form.validate():
         return _page(line, form), 422
+    if decision == "approve" and line.stale:  # a moment later, it could be approved as a whole
+        form.refuse(REFUSED[line.stale])
+        return _page(line, form), 409
     try:
         if decision == "decline":
             service.decline(instructor_request_id, visitor().id, form.note.data)

@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select, text
+from sqlalchemy import select
 from werkzeug.datastructures import MultiDict
 from werkzeug.test import TestResponse
 
@@ -16,6 +16,7 @@ from portal.core.db import transaction
 from tests import cast as builders
 from tests.cast import Cast
 from tests.runtime.cluster.replicated_ledger import until
+from tests.statements import waits_for_a_lock
 from tests.web import pages
 from tests.web.admin.sections.forms import details, entries, errors, seats, text_of, typed
 from tests.web.visitors import browser_of
@@ -123,16 +124,6 @@ def test_course_that_is_deleted_meanwhile_gets_no_section(
         page = admin.get(answer.result().location)
     assert "The course was deleted meanwhile." in text_of(page)
     assert not made(term)
-
-
-def waits_for_a_lock() -> bool:
-    """Return whether a transaction waits for another one."""
-    waiting = text(
-        "SELECT count(*) FROM pg_stat_activity"
-        " WHERE wait_event_type = 'Lock' AND datname = current_database()"
-    )
-    with transaction() as session:
-        return bool(session.scalar(waiting))
 
 
 def test_meetings_can_be_added_and_removed(admin: FlaskClient, term: Term) -> None:

@@ -52,6 +52,7 @@ from portal.windows.rounds import may_be_known
 log = logging.getLogger(__name__)
 FORMAT = "fairseat draw 1"
 TO_FIX = timedelta(minutes=10)  # from when on codes are fixed, before the value may be known
+LATE = timedelta(minutes=2)  # after which codes that are still not fixed are late
 TO_ENTER = timedelta(minutes=10)  # from the value to the opening, for the registrar
 
 
@@ -78,16 +79,20 @@ class DrawCodes(Base):
     version: Mapped[int] = mapped_column(Integer)
     code_key: Mapped[str] = mapped_column(String(64))
     root: Mapped[str | None] = mapped_column(String(64))
-    # Compressed JSON: the settings under the root, and the pseudonyms by student.
+    # Compressed JSON: the settings under the root; pseudonyms and numbers by student.
     codes: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True)
 
 
 @dataclass(frozen=True)
 class FixedCodes:
-    """What is under a root: the settings, and the pseudonym of each student."""
+    """What is under a root: the settings, and the pseudonym of each student.
+
+    `numbers` are those of the students at the fixing, which their codes begin with.
+    """
 
     settings: dict[str, Any]
     by_student: Mapping[int, str]
+    numbers: Mapping[int, str]
     root: str
 
     @cached_property
@@ -163,13 +168,22 @@ def due(session: Session | Connection, terms: Sequence[int]) -> list[tuple[int, 
     return [(window, term) for window, term in session.execute(DUE, {"terms": terms})]
 
 
+def late(session: Session, terms: Sequence[int]) -> list[DrawCodes]:
+    """Return the draws of these terms whose codes should be fixed by now, and are not."""
+    query = select(DrawCodes).where(
+        DrawCodes.term_id.in_(terms),
+        DrawCodes.root.is_(None),
+        DrawCodes.public_at <= func.clock_timestamp() + TO_FIX - LATE,
+    )
+    return list(session.scalars(query))
+
+
 def fix(window: int) -> None:
     """Give every student a code and store the root, unless the public value may be known."""
     with transaction() as session:
         found = session.get_one(DrawCodes, window)
-        numbers = session.execute(
-            select(Student.id, Student.number).where(Student.deleted_at.is_(None))
-        ).all()
+        students = select(Student.id, Student.number).where(Student.deleted_at.is_(None))
+        numbers = dict(session.execute(students).all())
     settings = {
         "term": found.term_id,
         "window": window,
@@ -177,9 +191,11 @@ def fix(window: int) -> None:
         "commitment": draw_seeds.commitment(found.term_id, window),
         "public_at": milliseconds(found.public_at),
     }
-    codes = {each: sha256(code_of(found.code_key, each, number)) for each, number in numbers}
+    key = found.code_key
+    codes = {each: sha256(code_of(key, each, number)) for each, number in numbers.items()}
     root = tree_of([settings, *sorted(codes.values())])[-1][0]
-    packed = zlib.compress(canonical({"settings": settings, "codes": codes}).encode())
+    stored = {"settings": settings, "codes": codes, "numbers": numbers}
+    packed = zlib.compress(canonical(stored).encode())
     with transaction() as session:
         again = session.get_one(DrawCodes, window, with_for_update=True)
         if again.root or again.version != found.version:
@@ -245,17 +261,15 @@ def score(of: Mapping[str, Any], student: int, entry: str) -> float:
 
 def code(found: DrawCodes, student: int) -> str:
     """Return a student's code; empty for one who came after the fixing."""
-    with transaction() as session:
-        number = session.scalar(select(Student.number).where(Student.id == student))
-    made = code_of(found.code_key, student, number or "")
-    return made if fixed(found.window_id).by_student.get(student) == sha256(made) else ""
+    number = fixed(found.window_id).numbers.get(student)
+    return code_of(found.code_key, student, number) if number else ""
 
 
 def fixed(window: int) -> FixedCodes:
     """Return what was fixed for a window; without codes if nothing was."""
     with transaction() as session:
         root = session.scalar(select(DrawCodes.root).where(DrawCodes.window_id == window))
-    return _fixed(window, root) if root else FixedCodes({}, {}, "")
+    return _fixed(window, root) if root else FixedCodes({}, {}, {}, "")
 
 
 @cached(LRUCache(maxsize=8), condition=Condition())
@@ -264,8 +278,11 @@ def _fixed(window: int, root: str) -> FixedCodes:
     with transaction() as session:
         packed = session.scalar(select(DrawCodes.codes).where(DrawCodes.window_id == window))
     stored = json.loads(zlib.decompress(packed or b""))
-    codes = {int(student): each for student, each in stored["codes"].items()}
-    return FixedCodes(stored["settings"], codes, root)
+    codes, numbers = (
+        {int(student): each for student, each in stored[name].items()}
+        for name in ("codes", "numbers")
+    )
+    return FixedCodes(stored["settings"], codes, numbers, root)
 
 
 def _facts(found: DrawCodes) -> dict[str, Any]:

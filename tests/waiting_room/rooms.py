@@ -2,11 +2,16 @@
 
 import json
 import time
+from datetime import timedelta
 from typing import Any
 
+from sqlalchemy import func, update
+
 from portal.backend import Backend
+from portal.core.db import transaction
 from portal.ledger.types import WindowView
 from portal.waiting_room import room
+from portal.waiting_room.draw_codes import DrawCodes
 from tests import cast as builders
 
 
@@ -21,6 +26,14 @@ def open_now(term: Any, window: WindowView, patience: float = 60) -> None:
     while room.state(term.id, window.id).phase != "open":
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def known_in(window: WindowView, minutes: float) -> None:
+    """Move the moment of the public value of a draw, as if time had passed."""
+    at = func.clock_timestamp() + timedelta(minutes=minutes)
+    with transaction() as session:
+        where = DrawCodes.window_id == window.id
+        session.execute(update(DrawCodes).where(where).values(public_at=at))
 
 
 def key(term: Any, window: WindowView, kind: str = "") -> str:

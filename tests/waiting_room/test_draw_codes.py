@@ -5,14 +5,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 
 from portal.allocation import verify_root
 from portal.allocation.proof import seed_of, sha256
@@ -25,12 +24,12 @@ from portal.recorder.recorder import drain
 from portal.registration import limits
 from portal.rounds import steps
 from portal.waiting_room import draw, draw_codes, room
-from portal.waiting_room.draw_codes import DrawCodes, DrawRefused
+from portal.waiting_room.draw_codes import DrawRefused
 from portal.windows import draw_seeds
 from tests import cast as builders
 from tests.cast import Cast
 from tests.statements import looked_up
-from tests.waiting_room.rooms import key, open_now
+from tests.waiting_room.rooms import key, known_in, open_now
 from tests.web.pages import words
 from tests.web.visitors import browser_of
 
@@ -65,14 +64,6 @@ def max_() -> int:
 
 def name(term: Any, window: Any, minutes: float = 15, version: int = 0) -> None:
     draw_codes.name_source(term.id, window, version, "drand 1234", ms(minutes), max_(), WHY)
-
-
-def known_in(window: Any, minutes: float) -> None:
-    """Move the moment of the public value, as if time had passed."""
-    at = func.clock_timestamp() + timedelta(minutes=minutes)
-    with transaction() as session:
-        where = DrawCodes.window_id == window.id
-        session.execute(update(DrawCodes).where(where).values(public_at=at))
 
 
 def fix(term: Any, window: Any) -> None:
@@ -328,6 +319,9 @@ def test_pages_show_code_root_file_and_script(
     assert "line" not in early
     enter(term, window, cast.ben.id, cast.ada.id)
     use(term, window)
+    text = client.get(page).text
+    assert VALUE in text
+    assert "The public value is entered" in text
     open_now(term, window)
     draw.forget()
     limits.forget_windows()
@@ -335,9 +329,23 @@ def test_pages_show_code_root_file_and_script(
     assert "The draw is correct" in text
     assert VALUE in text
     assert f"at position {line(term, window).index(cast.ada.id) + 1}." in text
+    cleo = browser_of(app, "cleo").get(page).text
+    assert "you did not join before the opening" in cleo
     assert client.get(f"{page}.txt").status_code == 404
     script = client.get(f"/terms/{term.id}/verify_root.py")
     assert script.text == Path(verify_root.__file__).read_text()
+
+
+def test_a_corrected_student_number_leaves_the_code_as_it_was(
+    app: Flask, term: Any, window: Any, cast: Cast
+) -> None:
+    fix(term, window)
+    before = of_ada(window, cast)
+    with transaction() as session:
+        session.execute(update(Student).where(Student.id == cast.ada.id).values(number="NEW-1"))
+    assert of_ada(window, cast) == before
+    page = browser_of(app, "ada").get(f"/terms/{term.id}/windows/{window.id}/order").text
+    assert before in page
 
 
 @pytest.fixture

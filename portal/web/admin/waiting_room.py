@@ -315,12 +315,17 @@ def _source(found: DrawCodes | None) -> dict[str, object]:
     }
 
 
-def _draw_of(term_id: int, window_id: int, phase: str) -> dict[str, object]:
+def _draw_of(term_id: int, window: WindowView, phase: str) -> dict[str, object] | None:
     """Return the public value of a draw and the next step, as the page shows them."""
-    found, value = draw_codes.find(window_id), draw_codes.public_value(term_id, window_id)
+    if backend().settings.room is None:
+        return None
+    found, value = draw_codes.find(window.id), draw_codes.public_value(term_id, window.id)
+    last = window.opens - room.RULES["LAST"]
     return {
         "source": found,
         "known_at": local_clock().full(milliseconds(found.public_at)) if found else "",
+        "enter_until": local_clock().full(last),
+        "missed": found and not value and backend().ledger.now() >= last,
         "value": value,
         "too_late": found and not found.root and draw_codes.is_known(found),
         "may_name": phase == "before" and not (found and found.root),
@@ -378,10 +383,7 @@ def _limits(name: str) -> AdmissionLimits:
 
 
 def _page(term_id: int, window: WindowView, form: LimitsForm) -> str:
-    shown = _figures(term_id, window)
-    if isinstance(state := shown.get("state"), RoomState) and shown["rooms"]:
-        shown["draw"] = or_none(lambda: _draw_of(term_id, window.id, state.phase))
-    return render_template("admin/opening.html", **shown, form=form)
+    return render_template("admin/opening.html", **_figures(term_id, window), form=form)
 
 
 def _figures(term_id: int, window: WindowView) -> dict[str, object]:
@@ -394,11 +396,11 @@ def _figures(term_id: int, window: WindowView) -> dict[str, object]:
         "switched_off": not flags.on("waiting_room"),
         "reason": label,
     }
-    return context | (_of_room(term_id, window.id, found.now.room) if found.now.room else {})
+    return context | (_of_room(term_id, window, found.now.room) if found.now.room else {})
 
 
-def _of_room(term_id: int, window_id: int, state: RoomState) -> dict[str, object]:
-    now, advised = admission_limits.limits_of(state), opening.advised()
+def _of_room(term_id: int, window: WindowView, state: RoomState) -> dict[str, object]:
+    window_id, now, advised = window.id, admission_limits.limits_of(state), opening.advised()
     compared = state.right + state.wrong
     last = QueueEntry("waiting", state, ahead=max(0, state.waiting - 1))
     return {
@@ -414,6 +416,7 @@ def _of_room(term_id: int, window_id: int, state: RoomState) -> dict[str, object
         ),
         "advised": advised,
         "in_words": _in_words,
+        "draw": or_none(lambda: _draw_of(term_id, window, state.phase)),
     }
 
 

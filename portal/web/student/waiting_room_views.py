@@ -87,7 +87,7 @@ def show_order(term_id: int, window_id: int) -> ResponseReturnValue:
         window=window,
         order=found,
         shown=found.line[:SHOWN],
-        **_proof_of(window),
+        **_proof_of(term_id, window, found),
         mine=_mine(term_id, window_id) if found.seed else 0,
         noted=_noted(term_id, window_id),
         clock=LocalClock(backend().settings.zone),
@@ -128,8 +128,8 @@ def _lasting(file: Response, *, lasting: bool) -> ResponseReturnValue:
     return file.make_conditional(request)
 
 
-def _proof_of(window: WindowView) -> dict[str, object]:
-    """Return the public value that was named for a draw, and the code of the student."""
+def _proof_of(term_id: int, window: WindowView, order: Draw) -> dict[str, object]:
+    """Return the public value that was named for a draw and entered, and the student's code."""
     student = getattr(current_user, "student_id", None)
     try:
         named = draw_codes.find(window.id)
@@ -137,8 +137,11 @@ def _proof_of(window: WindowView) -> dict[str, object]:
     except AWAY:
         return {"unknown": True}
     clock = LocalClock(backend().settings.zone)
-    known_at = clock.full(milliseconds(named.public_at)) if named else ""
-    return {"named": named, "known_at": known_at, "code": code}
+    if named is None:
+        return {"named": None}
+    value = order.public_value if order.seed else draw_codes.public_value(term_id, window.id)
+    known_at = clock.full(milliseconds(named.public_at))
+    return {"named": named, "known_at": known_at, "value": value, "code": code}
 
 
 def _window(term_id: int, window_id: int) -> WindowView:

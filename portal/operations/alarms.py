@@ -7,6 +7,7 @@ from typing import Literal
 from portal.catalog.local_time import local_clock
 from portal.core.i18n import _, _n
 from portal.core.latency import Percentiles
+from portal.core.moments import milliseconds
 from portal.core.queue import QUEUE_LABELS
 from portal.operations.figures import (
     Figures,
@@ -16,6 +17,7 @@ from portal.operations.figures import (
     WindowNow,
     admitted_per_minute,
     breakers,
+    late_draws,
     switches,
 )
 from portal.waiting_room.admission_limits import Pause
@@ -49,6 +51,7 @@ def alarms(figures: Figures) -> list[Alarm]:
             *_of_consistency(figures),
             *_of_rooms(figures),
             *_of_rounds(figures),
+            *_of_draws(figures),
             *_of_jobs(figures.jobs),
             *_of_failed_jobs(figures.jobs),
             *_of_outbox(figures.stored),
@@ -69,6 +72,7 @@ def opening_alarms(
             *_of_consistency(figures),
             *_of_rooms(figures),
             *_of_rounds(figures),
+            *_of_draws(figures),
             *_of_jobs(figures.jobs, DECIDING),
             *_of_record(figures),
             *_of_readiness(now, ready),
@@ -167,6 +171,31 @@ def _of_rounds(figures: Figures) -> Iterator[Alarm]:
             )
             advice = _("It holds seats back until you cancel it on its page.")
         yield Alarm(text, advice)
+
+
+def _of_draws(figures: Figures) -> Iterator[Alarm]:
+    """Yield an alarm for each draw whose codes are late; it rings while they can be fixed."""
+    for term, window, draw in late_draws(figures):
+        facts = {"window": f"{window.name or _('Registration')}, {term.name}"}
+        if figures.at < milliseconds(draw.public_at):
+            text = _(
+                "The codes for the draw of %(window)s are not fixed yet. After %(time)s it is too"
+                " late.",
+                time=local_clock().short(draw.public_at),
+                **facts,
+            )
+            advice = _(
+                "Tell the operators at once: a job of the queue “%(queue)s” fixes them.",
+                queue=QUEUE_LABELS["background"],
+            )
+            yield Alarm(text, advice, rings=True)
+        else:
+            text = _("The codes for the draw of %(window)s were not fixed in time.", **facts)
+            advice = _(
+                "Name a public value that is known later, on the page of the opening. Otherwise"
+                " the draw uses the secret seed alone."
+            )
+            yield Alarm(text, advice, "few")
 
 
 def _paused(pause: Pause | None, window: str) -> str:

@@ -53,8 +53,9 @@ from portal.recorder.journal import last_seq
 from portal.recorder.models import AuditRun, ContinuousAudit
 from portal.recorder.status import Lags, lags_over
 from portal.registration.seat_counts import Totals, totals
-from portal.waiting_room import admission_limits, room, wait_estimates
+from portal.waiting_room import admission_limits, draw_codes, room, wait_estimates
 from portal.waiting_room.admission_limits import Pause
+from portal.waiting_room.draw_codes import DrawCodes
 from portal.waiting_room.room import RoomState
 from portal.windows import readiness, rounds
 from portal.windows.models import Round
@@ -165,6 +166,7 @@ class Stored:
     differences: dict[int, int]  # found by the continuous audit, by term
     pauses: dict[int, Pause]  # the last pause of each waiting room, by window
     rounds: list[Round]  # those that can't go on by themselves
+    draws: list[DrawCodes]  # whose codes are late
 
 
 @dataclass(frozen=True)
@@ -264,6 +266,17 @@ def webhook_breakers(figures: Figures) -> list[Breaker]:
     """Return the breakers of webhooks that have failed lately."""
     parts = {each.part for each in figures.reports or () if each.part.startswith(WEBHOOK)}
     return [_breaker(figures, part) for part in sorted(parts)]
+
+
+def late_draws(figures: Figures) -> list[tuple[Term, WindowView, DrawCodes]]:
+    """Return each draw before its opening whose codes are late."""
+    late = {each.window_id: each for each in figures.stored.draws} if figures.stored else {}
+    return [
+        (term.term, each.window, late[each.window.id])
+        for term in figures.terms or ()
+        for each in term.windows
+        if each.phase.kind == "before" and each.window.id in late
+    ]
 
 
 def switches(figures: Figures) -> list[Switch]:
@@ -427,6 +440,7 @@ def _read_stored(terms: tuple[int, ...]) -> Stored:
             differences={row.term_id: row.found for row in session.execute(differ)},
             pauses=admission_limits.latest_pauses(session, terms),
             rounds=rounds.stuck(session, terms),
+            draws=draw_codes.late(session, terms),
         )
 
 

@@ -84,6 +84,7 @@ METRICS = {
     "queue_paused": ("Whether an admin has paused the queue", "queue"),
     "dead_letters": ("Jobs that failed for good", "queue"),
     "scheduler_up": ("Whether a scheduler has the lease",),
+    "draws_late": ("Coming draws whose codes should be fixed by now, and are not",),
     "room_waiting": ("Students who wait", "term", "window"),
     "room_inside": ("Students who are admitted and may still claim", "term", "window"),
     "room_per_minute": ("Students admitted per minute at most", "term", "window"),
@@ -131,6 +132,8 @@ def read() -> Iterable[Metric]:
         _set_jobs(gauges, found.jobs)
     for term in found.all_terms if found.fenced is not None else ():
         gauges.set("fenced", term in (found.fenced or ()), term.id)
+    if found.stored and found.terms is not None:
+        gauges.set("draws_late", len(figures.late_draws(found)))
     _set_rooms(gauges, found.terms or ())
     for breaker in [*figures.breakers(found), *figures.webhook_breakers(found)]:
         gauges.set("breaker_state", STATES[breaker.state], breaker.part)

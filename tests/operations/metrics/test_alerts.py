@@ -34,7 +34,8 @@ from portal.recorder.models import AuditRun, ContinuousAudit
 from portal.runtime import embedded_postgres, embedded_valkey
 from portal.runtime.child_process import Child
 from portal.runtime.embedded_servers import Servers
-from tests.cast import Cast
+from portal.waiting_room import draw_codes
+from tests.cast import MINUTE, Cast, a_coming_window
 from tests.live.nodes import Node, a_node
 from tests.notifications.stories import Story, a_story, outbox
 from tests.operations.metrics import tools
@@ -43,6 +44,7 @@ from tests.ports import free_port
 from tests.recorder.old_events import make_old
 from tests.recorder.poisoned_journal import mark_dead
 from tests.recorder.processes import wait_for
+from tests.waiting_room.rooms import known_in
 
 pytestmark = pytest.mark.slow
 
@@ -185,6 +187,7 @@ def test_each_alert_fires_on_its_fault(
         "FairseatFenced",
         "FairseatWebhooksGivenUp",
         "FairseatBackupOld",
+        "FairseatDrawCodesLate",
     )
     backend.redis.config_set("min-replicas-to-write", 1)
     fires("FairseatTooFewReplicas")
@@ -214,6 +217,7 @@ def _recorded_late(story: Story, cast: Cast) -> Iterator[None]:
 
 def _break_all(backend: Backend, story: Story, cast: Cast) -> None:
     """All that PostgreSQL and the ledger have to be there to tell of."""
+    _make_a_draw_late(story, cast)
     for giver, taker in ((cast.ada, cast.ben), (cast.ben, cast.cleo)):
         story.hand_over(giver, taker)
     long_ago = func.now() - timedelta(hours=2)
@@ -246,6 +250,13 @@ def _break_all(backend: Backend, story: Story, cast: Cast) -> None:
     for _ in range(FAILURES):
         with suppress(OSError):
             breaker.call(_fail)
+
+
+def _make_a_draw_late(story: Story, cast: Cast) -> None:
+    window = a_coming_window(story.term, minutes=60)
+    at = window.opens - 30 * MINUTE
+    draw_codes.name_source(story.term.id, window, 0, "drand", at, cast.max.id, "a test")
+    known_in(window, 7)
 
 
 def _fail() -> None:

@@ -1,12 +1,11 @@
 """…/room/draw names the public value of a draw, …/room/draw/value enters it."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import func, select, update
+from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from portal.catalog.local_time import local_clock
@@ -16,9 +15,11 @@ from portal.core.db import transaction
 from portal.ledger.types import WindowView
 from portal.rounds import steps
 from portal.waiting_room import draw_codes, room
-from portal.waiting_room.draw_codes import DrawCodes
 from tests import cast as builders
 from tests.cast import Cast
+from tests.waiting_room.rooms import known_in
+from tests.web.admin.rounds.test_result import alarms
+from tests.web.pages import words
 from tests.web.visitors import browser_of
 
 WHY = "No one can choose it"
@@ -54,14 +55,6 @@ def name(
         "version": version,
     }
     return admin.post(address(term, window, "/draw"), data=data)
-
-
-def known_in(window: WindowView, minutes: float) -> None:
-    """Move the moment of the public value, as if time had passed."""
-    at = func.clock_timestamp() + timedelta(minutes=minutes)
-    with transaction() as session:
-        where = DrawCodes.window_id == window.id
-        session.execute(update(DrawCodes).where(where).values(public_at=at))
 
 
 def entries(window: WindowView, term: Term) -> dict[str, AuditEntry]:
@@ -113,6 +106,35 @@ def test_page_says_that_the_value_was_not_entered_in_time(
     assert "was not entered before the opening" in page
     for more in ("/draw", "/draw/value"):
         assert "the window opens, or was open" in admin.get(address(term, window, more)).text
+
+
+def test_alarm_rings_while_late_codes_can_still_be_fixed(
+    admin: FlaskClient, term: Term, window: WindowView
+) -> None:
+    name(admin, term, window)
+    known_in(window, 9)  # due for a minute
+    assert "for the draw of" not in alarms(admin)
+    known_in(window, 7)
+    found = alarms(admin)
+    assert "The codes for the draw of Selection" in found
+    assert "are not fixed yet" in found
+    assert "data-rings" in found
+    known_in(window, -1)
+    assert "were not fixed in time. Name a public value that is known later" in words(alarms(admin))
+    assert name(admin, term, window, 30, version=1).status_code == 303
+    assert "for the draw of" not in alarms(admin)
+    known_in(window, 7)
+    steps.work(term.id)
+    assert "for the draw of" not in alarms(admin)
+
+
+def test_no_alarm_about_a_draw_is_left_after_the_opening(
+    admin: FlaskClient, term: Term, window: WindowView
+) -> None:
+    name(admin, term, window)
+    known_in(window, 7)
+    builders.open_soon(term, window, seconds=-1)
+    assert "for the draw of" not in alarms(admin)
 
 
 @pytest.mark.parametrize(

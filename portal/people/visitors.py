@@ -2,13 +2,13 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Select, bindparam, func, select
 
 from portal.catalog.models import Instructor
-from portal.core.db import transaction
+from portal.core.db import read_only
 from portal.people import caches
 from portal.people.models import ACTIVE, Account, Student
 from portal.people.roles import DEPARTMENTAL, STAFF_ROLES, Right, is_staff, rights_of
@@ -100,36 +100,52 @@ def preload() -> None:
 
 def read(which: ColumnElement[bool]) -> Visitor | None:
     """Return the visitor of the one account that matches, from the database."""
-    with transaction() as session:
-        return next(iter(_query(session, which).values()), None)
+    return next(iter(_found(_accounts().where(which)).values()), None)
 
 
 def _read_one(account_id: int) -> Visitor | None:
-    return read(Account.id == account_id)
+    return _found(_one_account(), account=account_id).get(account_id)
 
 
 def _read_many(account_ids: Collection[int]) -> dict[int, Visitor | None]:
-    with transaction() as session:
-        found = _query(session, Account.id.in_(account_ids))
+    found = _found(_some_accounts(), accounts=list(account_ids))
     return {account: found.get(account) for account in account_ids}
 
 
 def _read_batch(after: int) -> dict[int, Visitor | None]:
-    with transaction() as session:
-        return {**_query(session, Student.id.is_not(None), Account.id > after, limit=caches.BATCH)}
+    students = _accounts().where(Student.id.is_not(None), Account.id > after)
+    return {**_found(students.limit(caches.BATCH))}
 
 
 _visitors = caches.register("account", _read_one, _read_many)
 
 
-def _query(
-    session: Session, *which: ColumnElement[bool], limit: int | None = None
-) -> dict[int, Visitor]:
+def _found(query: Select[*tuple[Any, ...]], **values: Any) -> dict[int, Visitor]:
+    with read_only() as db:
+        return {row.id: _visitor(row) for row in db.execute(query, values)}
+
+
+# Statements that are read often are made once: making one takes as long as reading its row.
+
+
+@cache
+def _one_account() -> Select[*tuple[Any, ...]]:
+    return _accounts().where(Account.id == bindparam("account"))
+
+
+@cache
+def _some_accounts() -> Select[*tuple[Any, ...]]:
+    return _accounts().where(Account.id.in_(bindparam("accounts", expanding=True)))
+
+
+@cache
+def _accounts() -> Select[*tuple[Any, ...]]:
+    """Return the query of all accounts that may log in, with what their visitors need."""
     teaches = (Instructor.account_id == Account.id) & Instructor.deleted_at.is_(None)
     instructors = select(func.array_agg(Instructor.id)).where(teaches).correlate(Account)
     theirs = Instructor.decides_for_id == Instructor.department_id
     decides = select(func.bool_or(theirs)).where(teaches).correlate(Account)
-    query = (
+    return (
         select(
             Account.id,
             Account.name,
@@ -147,11 +163,9 @@ def _query(
             decides.scalar_subquery().label("decides"),
         )
         .outerjoin(Student, (Student.account_id == Account.id) & Student.deleted_at.is_(None))
-        .where(*which, ACTIVE)
+        .where(ACTIVE)
         .order_by(Account.id)
-        .limit(limit)
     )
-    return {row.id: _visitor(row) for row in session.execute(query)}
 
 
 def _visitor(row: Any) -> Visitor:

@@ -95,6 +95,7 @@ class Settings:
     currency: str = "USD"  # ISO 4217, of all fees
     attachment_kb: int = 5000  # size of the largest file that a mail carries
     notice_days: int = 400  # for which notifications and sent mail are kept
+    drand: str = ""  # address of a chain's HTTP API, for public values; "" = none are fetched
     # Best first; those of one rank together.
     grades: tuple[tuple[str, ...], ...] = field(default_factory=lambda: _grades(GRADES))
 
@@ -131,6 +132,7 @@ class Settings:
             reconcile=int(env.get("FAIRSEAT_RECONCILE") or cls.reconcile),
             attachment_kb=int(env.get("FAIRSEAT_ATTACHMENT_KB") or cls.attachment_kb),
             notice_days=int(env.get("FAIRSEAT_NOTICE_DAYS") or cls.notice_days),
+            drand=env.get("FAIRSEAT_DRAND", "").rstrip("/"),
             grades=_grades(env.get("FAIRSEAT_GRADES") or GRADES),
             documents=_folder(env.get("FAIRSEAT_DOCUMENTS", "")),
             bucket=_bucket(env.get("FAIRSEAT_DOCUMENTS", "")),

@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 from portal.core.i18n import _, _l
 from portal.web.confirm import Confirmation
 from portal.web.forms import Form, ReasonField, TextField
+from portal.windows import drand
 from portal.windows.rounds import normal_value
 
 
@@ -46,6 +47,19 @@ def value_page(
         ],
         seen=seen,
     )
+
+
+def fetched(page: Confirmation, form: ValueForm, source: str) -> Confirmation:
+    """Return the page, with the form filled in from drand if the source is a round of it."""
+    value = drand.fetch(source)
+    if value is None:
+        return page
+    if value:
+        form.value.data = value
+        note = _("The value was fetched from drand. Compare it with another source.")
+    else:
+        note = _("The value could not be fetched from drand. Try again, or enter it yourself.")
+    return replace(page, meaning=[*page.meaning, note])
 
 
 def second_look(page: Confirmation, form: ValueForm, button: str) -> ResponseReturnValue | None:

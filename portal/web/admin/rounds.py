@@ -19,7 +19,7 @@ from portal.people.roles import Right
 from portal.registration.credits import amount
 from portal.rounds import ballots, problem, steps
 from portal.rounds.store import file_of
-from portal.web.admin.public_values import ValueForm, second_look, value_page
+from portal.web.admin.public_values import ValueForm, fetched, second_look, value_page
 from portal.web.admin.round_forms import (
     EndForm,
     NewRoundForm,
@@ -318,6 +318,8 @@ def enter_value(term_id: int, round_id: int) -> ResponseReturnValue:
         return refused(page, str(REFUSED["state"]))
     if request.method == "GET" and _ms(found, "public_at") > rounds.database_now():
         return refused(page, str(REFUSED["early"]))
+    if request.method == "GET":
+        page = fetched(page, form, found.public_source)
     return confirm(page, act, form)
 
 

@@ -20,7 +20,7 @@ from portal.waiting_room.draw_codes import DrawCodes, DrawRefused
 from portal.waiting_room.room import LimitsChanged, QueueEntry, RoomState
 from portal.waiting_room.wording import grouped
 from portal.waiting_room.wording import wait as wait_in_words
-from portal.web.admin.public_values import ValueForm, second_look, value_page
+from portal.web.admin.public_values import ValueForm, fetched, second_look, value_page
 from portal.web.confirm import (
     Confirmation,
     NotPossible,
@@ -298,6 +298,8 @@ def enter_public_value(term_id: int, window_id: int) -> ResponseReturnValue:
     why = _why_not(window, draw_codes.not_yet(found) if found else "unfixed")
     if request.method == "GET" and why:
         return refused(page, str(REFUSED[why]))
+    if request.method == "GET" and found:
+        page = fetched(page, form, found.public_source)
     return confirm(page, act, form)
 
 

@@ -8,7 +8,7 @@ from portal.applications import service as applications
 from portal.live import publish
 from portal.notifications import from_events, reminders
 from portal.notifications.creation import announce_hold, announce_permission
-from portal.notifications.mail import alert, alert_admins, report_wanted
+from portal.notifications.mail import alert, alert_admins, report_sent, report_wanted
 from portal.notifications.webhooks import outbox as webhooks
 from portal.people import signals
 from portal.recorder import adjustment_trail
@@ -42,6 +42,7 @@ def connect() -> None:
     recorder_signals.jobs_requested.subscribe(last_days.due_jobs)
     recorder_signals.jobs_requested.subscribe(subscriptions.due_jobs)
     report_wanted.subscribe(subscriptions.make_report)
+    report_sent.subscribe(subscriptions.note_sent)
 
 
 def _mail_about_password(session: Session, account: int) -> None:

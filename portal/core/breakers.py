@@ -125,6 +125,11 @@ class Breaker:
             return "closed"
         return "open" if monotonic() < self._rest_ends else "half-open"
 
+    def check(self) -> None:
+        """Raise BreakerOpen while calls are refused, so that none needs to be prepared."""
+        if self.state == "open" and self._is_enabled():
+            raise BreakerOpen(self.name)
+
     def call(self, ask: Callable[..., Result], *arguments: object) -> Result:
         """Return or raise what `ask` does; raise BreakerOpen if it is not called."""
         self._enter()

@@ -62,6 +62,7 @@ class Report:
 # An entry of the outbox is to be sent: the subscriber makes its report, in the account's language,
 # or returns None if no one is to get it. Reports are in an upper package.
 report_wanted: Signal[Session, OutboxEntry] = Signal()
+report_sent: Signal[Session, OutboxEntry] = Signal()
 
 
 # Mail that belongs to no notification: sent whatever the settings, and not in the inbox.

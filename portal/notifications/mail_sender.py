@@ -10,6 +10,7 @@ from functools import cache
 from traceback import format_exc
 
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.core import flags
@@ -19,7 +20,7 @@ from portal.core.db import transaction
 from portal.core.i18n import _k, stored_message
 from portal.core.settings import var_folder
 from portal.notifications import outbox
-from portal.notifications.mail import InvalidAddress, Mail, compose
+from portal.notifications.mail import InvalidAddress, Mail, compose, report_sent
 from portal.notifications.mail_transport import (
     Deferred,
     MailFolder,
@@ -66,6 +67,7 @@ class MailSender:
 
     def _send_one(self, post: MailTransport) -> bool:
         """Handle one mail; return whether there was one and the server works. Raise BreakerOpen."""
+        self.breaker.check()  # before a long report is made for nothing
         with transaction() as session:
             outgoing = outbox.take(session)
             if outgoing is None:
@@ -85,9 +87,11 @@ class MailSender:
                 if mail is None:
                     session.delete(outgoing)
                     return True
-                return self._send(outgoing, mail, post)
+                return self._send(session, outgoing, mail, post)
 
-    def _send(self, outgoing: OutboxEntry, mail: Mail, post: MailTransport) -> bool:
+    def _send(
+        self, session: Session, outgoing: OutboxEntry, mail: Mail, post: MailTransport
+    ) -> bool:
         try:
             self.breaker.call(post.send, mail)
         except Unreachable as error:  # a fault of the server, not of this mail
@@ -100,6 +104,8 @@ class MailSender:
             outbox.retry_later(outgoing, str(error), self.pauses)
         else:
             outbox.mark_sent(outgoing)
+            if outgoing.kind == outbox.REPORT:
+                report_sent.send(session, outgoing)
         return True
 
 

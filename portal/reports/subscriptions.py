@@ -318,11 +318,8 @@ def make_report(session: Session, outgoing: OutboxEntry) -> Report | None:
         _note(session, row, result="none")
         return None
     file = _file(made, f"{row.report}-{term.id}.csv")
-    data = outgoing.data or {}
-    if "as" not in data:  # at the first attempt
-        after = {"report": row.report}
-        add_audit_entry(session, "report.send", _subject(row), by=row.account_id, after=after)
-    outgoing.data = {**data, "as": "file" if file else "link"}
+    facts = {"as": "file" if file else "link", "report": row.report, "term": row.term_id}
+    outgoing.data = {**(outgoing.data or {}), **facts}
     return Report(
         title=_("%(report)s, %(term)s", report=kind.label, term=term.name),
         text=_text(made, file),
@@ -337,6 +334,13 @@ def make_report(session: Session, outgoing: OutboxEntry) -> Report | None:
         term=term.name,
         file=file,
     )
+
+
+def note_sent(session: Session, outgoing: OutboxEntry) -> None:
+    """Note in the audit trail that a report was sent; its subscription may have ended meanwhile."""
+    data, who = outgoing.data or {}, outgoing.account_id
+    subject, after = f"account:{who} term:{data['term']}", {"report": data["report"]}
+    add_audit_entry(session, "report.send", subject, by=who, after=after)
 
 
 def _text(made: TermReport, file: tuple[str, bytes] | None) -> list[str]:

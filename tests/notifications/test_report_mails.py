@@ -20,7 +20,7 @@ from portal.backend import Backend
 from portal.catalog.models import Course, Section, Term
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
-from portal.notifications.mail_sender import MailSender
+from portal.notifications.mail_sender import MailSender, mail_breaker
 from portal.notifications.models import OutboxEntry
 from portal.people.models import Account, Student
 from portal.recorder.recorder import drain
@@ -33,6 +33,7 @@ from tests import cast as builders
 from tests.cast import Cast
 from tests.ledger_claims import claim
 from tests.notifications.mail_server import Postman
+from tests.notifications.senders import until
 from tests.notifications.stories import give_addresses, outbox
 from tests.recorder.processes import ready, running, wait_for
 from tests.statements import looked_up
@@ -578,3 +579,63 @@ def test_admin_writes_the_text_of_the_mail(
     (mail,) = postman.mails
     assert mail["Subject"] == "Numbers: Rosters of all sections, Fall 2030"
     assert text_of(mail).startswith("Dear Max, Time:")
+
+
+# A mail server that is away
+
+
+def test_a_report_is_in_the_audit_trail_once_it_is_sent(
+    admin: FlaskClient, term: Term, relay: MailSender, postman: Postman
+) -> None:
+    subscribe(admin, term)
+    postman.close()
+    fall_due(relay)
+    until(relay, lambda: relay.breaker.state == "open")
+    assert acts() == ["subscribe"]
+    postman.open()
+    until(relay, lambda: bool(postman.mails))
+    assert acts() == ["subscribe", "send"]
+    assert entries()[1].after == {"report": "rosters"}
+
+
+def test_a_subscription_that_ends_while_its_report_is_sent_does_not_send_it_again(
+    admin: FlaskClient, term: Term, cast: Cast, relay: MailSender
+) -> None:
+    subscribe(admin, term)
+    sent: list[object] = []
+
+    class Post:
+        def send(self, mail: object) -> None:
+            sent.append(mail)
+            subscriptions.end(cast.max.id, only().id)
+
+        def close(self) -> None:
+            pass
+
+    fall_due(MailSender(Post, relay.breaker))
+    relay.send_due()
+    assert len(sent) == 1
+    assert acts() == ["subscribe", "end", "send"]
+
+
+def test_no_report_is_made_while_the_mail_server_is_left_alone(
+    admin: FlaskClient,
+    term: Term,
+    relay: MailSender,
+    postman: Postman,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    subscribe(admin, term)
+    patient = MailSender(relay.post, mail_breaker(rest=3600), relay.pauses)
+    postman.close()
+    fall_due(patient)
+    until(patient, lambda: patient.breaker.state == "open")
+    made: list[object] = []
+    report = replace(REPORTS["rosters"], make=lambda *about: made.append(about))
+    monkeypatch.setitem(REPORTS, "rosters", report)
+    with transaction() as session:
+        session.execute(update(OutboxEntry).values(due_at=func.now()))
+    assert patient.send_due() == 0
+    assert not made
+    assert relay.send_due() == 1  # its process has not heard of the failures
+    assert made

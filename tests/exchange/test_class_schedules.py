@@ -114,6 +114,14 @@ def test_a_sentence_that_is_not_understood_is_shown_and_asked_about(tmp_path: Pa
         ("Turner (P), Hulbert", ["Hulbert", "Turner"]),
         ("Jane Smith (P), Bo Li", ["Bo Li", "Jane Smith"]),
         ("Smith, Jane (P), Doe", ["Doe", "Smith, Jane"]),
+        ("Byron, Ada, Jr. (P)", ["Byron, Ada, Jr."]),
+        ("Byron, Jr., Ada (P), Roe, Ben", ["Byron, Jr., Ada", "Roe, Ben"]),
+        ("Byron, Ada, III (P); Roe, Ben, PhD", ["Byron, Ada, III", "Roe, Ben, PhD"]),
+        ("Ada Byron, Ph.D. (P), Ben Roe, MD", ["Ada Byron, Ph.D.", "Ben Roe, MD"]),
+        ("Ada Byron, Jr., PhD", ["Ada Byron, Jr., PhD"]),
+        ("Turner (P), Jr., Hulbert, Sr.", ["Hulbert, Sr.", "Turner, Jr."]),
+        ("Rahman, Md (P), Roe, Ben", ["Rahman, Md", "Roe, Ben"]),  # a first name
+        ("IV", ["IV"]),
         ("Staff", []),
         ("Ada Byron, Staff", ["Ada Byron"]),
         ("Staff, TBA", []),
@@ -123,6 +131,14 @@ def test_a_sentence_that_is_not_understood_is_shown_and_asked_about(tmp_path: Pa
 def test_all_instructors_of_a_cell_are_read(tmp_path: Path, text: str, expected: list[str]) -> None:
     records, _ = schedule(tmp_path, ALGORITHMS | {"Instructor": text})
     assert sorted(records.instructors) == expected
+
+
+def test_a_suffix_of_a_name_leaves_no_doubt(tmp_path: Path) -> None:
+    names = ("Byron, Ada, Jr. (P)", "Roe, Ben, II", "Ada Turner, MD")
+    lines = [ALGORITHMS | {"CRN": f"{at}", "Instructor": name} for at, name in enumerate(names)]
+    records, report = read(write_csv(tmp_path, lines))
+    assert sorted(records.instructors) == ["Ada Turner, MD", "Byron, Ada, Jr.", "Roe, Ben, II"]
+    assert report.of("instructors_unclear") == []
 
 
 def test_titles_above_the_header_and_a_date_without_year_are_no_obstacle(tmp_path: Path) -> None:

@@ -34,6 +34,8 @@ SIGNS = re.compile(r"[\s.,:;/-]+")
 LONGEST_NAME = 160  # of an instructor
 LONGEST_KIND = 12
 PRIMARY = re.compile(r" ?\(P\)", re.IGNORECASE)  # Banner's mark of the primary instructor
+# What may follow a name after a comma. Md is a first name.
+SUFFIX = re.compile(r"[JS]R\.?|[JS]r\.?|[js]r\.?|II|III|IV|(?i:Ph\.? ?D\.?)|MD|M\. ?D\.")
 LONGEST_ROOM = 80
 NO_DATES = _k("No meeting has dates. Give the first and last day of the term.")
 REVERSED_DATES = _k("The last day of the term (%(day)s) is before the first day.")
@@ -157,16 +159,23 @@ def surnames_first(cells: Iterable[str]) -> bool | None:
 
 
 def _people(part: str) -> list[str]:
-    """Return what stands between the commas of a part of a cell, without placeholders."""
-    words = (" ".join(word.split()) for word in part.split(","))
-    return [
-        word for word in words if PRIMARY.sub("", word).strip("* ").upper() not in NO_INSTRUCTOR
-    ]
+    """Return what stands between the commas of a part of a cell, without placeholders.
+
+    A suffix such as `Jr.` stays with what it follows.
+    """
+    found: list[str] = []
+    for word in (" ".join(word.split()) for word in part.split(",")):
+        bare = PRIMARY.sub("", word).strip("* ")
+        if found and SUFFIX.fullmatch(bare):
+            found[-1] += f", {word}"
+        elif bare.upper() not in NO_INSTRUCTOR:
+            found.append(word)
+    return found
 
 
 def _has_single_word(people: list[str]) -> bool:
     """Return whether a word stands alone between commas: it is a surname or a first name."""
-    return any(" " not in PRIMARY.sub("", word) for word in people)
+    return any(" " not in PRIMARY.sub("", word).partition(",")[0] for word in people)
 
 
 def _groups(people: list[str]) -> Iterator[list[str]]:

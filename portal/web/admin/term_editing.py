@@ -46,6 +46,11 @@ bp = Blueprint("term_editing", __name__, url_prefix="/terms")
 
 LONGEST_NAME = 80
 YEARS = range(1970, 2200)  # another one is mistyped
+WITH_PLANNED_END = _l("%(name)s was closed early. Its copy has the end that was planned.")
+AS_SHORT = _l(
+    "%(name)s was closed early. Its copy is only as long, as no entry of the audit trail says when"
+    " it was to end. Check its end, and change it once it is scheduled."
+)
 TAKEN = _l("Another term has this name, or a deleted one had it. Choose another name.")
 
 
@@ -283,7 +288,11 @@ def copy_windows(term_id: int) -> ResponseReturnValue:
         return shown, 422 if form.errors else 200
     source, clock, now = _term(int(form.source.data)), local_clock(), read_with_fallback.now()
     weeks = terms.moved_by(source, target)
-    new = copies.moved(read_with_fallback.windows(source.id), weeks, clock, now)
+    windows = read_with_fallback.windows(source.id)
+    with transaction() as session:
+        planned = copies.planned_ends(session, source.id)
+    copied = copies.moved(windows, planned, weeks, clock, now)
+    new = list(copied.values())
     mark = sha256(repr(new).encode()).hexdigest()[:16]
 
     def act(reason: str) -> ResponseReturnValue:
@@ -307,6 +316,11 @@ def copy_windows(term_id: int) -> ResponseReturnValue:
             "Each window keeps its weekday, its time and its students. Its date moves with"
             " the first day of the term."
         )
+    ]
+    meaning += [
+        str(WITH_PLANNED_END if each.id in planned else AS_SHORT) % {"name": each.name}
+        for each in windows
+        if each.state == "closed" and each.id in copied
     ]
     if read_with_fallback.windows(term_id):
         meaning.append(_("This term already has windows. They stay as they are."))

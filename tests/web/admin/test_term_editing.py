@@ -32,7 +32,7 @@ from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
 from portal.web.student import earlier_terms
 from portal.windows import service
-from portal.windows.service import NewWindow
+from portal.windows.service import Author, NewWindow
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.web import pages
@@ -500,6 +500,27 @@ def test_copied_windows_keep_weekday_and_time(admin: FlaskClient, cast: Cast) ->
     forged = admin.post(address, data=form | {"plan": form["plan"] + "x"})
     assert forged.status_code == 400
     assert cast
+
+
+def test_copy_of_a_window_that_was_closed_early_has_its_planned_end(
+    admin: FlaskClient, cast: Cast
+) -> None:
+    source = builders.a_term("Fall 2030")
+    target = builders.a_term("Spring 2031", starts_on=date(2031, 1, 13), ends_on=date(2031, 5, 9))
+    planned, forgotten = builders.an_open_window(source), builders.an_open_window(source)
+    service.close(source.id, planned.id, Author(cast.max.id, "All have registered."))
+    backend().ledger.close_window(
+        source.id, forgotten.id, actor="tests"
+    )  # no entry says until when
+    address = f"/admin/terms/{target.id}/windows/copy?source={source.id}"
+    page = admin.get(address).text
+    said = pages.words(page)
+    assert "Selection was closed early. Its copy has the end that was planned." in said
+    assert "Selection was closed early. Its copy is only as long, as no entry" in said
+    assert admin.post(address, data=pages.hidden(page) | WHY).status_code == 303
+    closed = {each.id: each for each in backend().ledger.windows(source.id)}
+    spans = [each.closes - each.opens for each in (planned, closed[forgotten.id])]
+    assert sorted(each.closes - each.opens for each in windows(target)) == sorted(spans)
 
 
 def test_windows_that_changed_meanwhile_are_not_copied(admin: FlaskClient, cast: Cast) -> None:

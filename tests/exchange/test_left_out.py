@@ -82,6 +82,24 @@ def test_blank_cells_and_missing_files_erase_only_if_that_is_chosen(tmp_path: Pa
     assert (found.prerequisites, found.cross_lists) == (None, ())
 
 
+@pytest.mark.parametrize("erase", [False, True], ids=["as it is", "blank cells erase"])
+def test_a_blank_capacity_leaves_the_seats_of_a_section_as_they_are(
+    tmp_path: Path, *, erase: bool
+) -> None:
+    """No number means no seats: to offer none, the registrar writes 0."""
+    first = imported(full().write(tmp_path))
+    before, seats = facts(first.term), section(first.term).capacity
+    blank = full()
+    blank.rows["sections.csv"][0] |= {"capacity": "", "enrolled": "3"}
+    counts = update(blank.write(tmp_path), erase=erase).counts
+    assert section(first.term).capacity == seats > 0
+    assert facts(first.term) == before
+    assert not counts["section"]["changed"]
+    blank.rows["sections.csv"][0]["capacity"] = "0"
+    update(blank.write(tmp_path), erase=erase)
+    assert section(first.term).capacity == 0
+
+
 def test_blank_names_never_erase_a_name(tmp_path: Path) -> None:
     first = imported(full().write(tmp_path))
     blank = Campus(section_title="", section="")

@@ -145,19 +145,27 @@ SORTS: dict[str, Any] = {
 
 
 def search(
-    session: Session, text: str, page: int, sorting: Sorting, *, adviser: int | None = None
+    session: Session,
+    text: str,
+    page: int,
+    sorting: Sorting,
+    *,
+    adviser: int | None = None,
+    without_adviser: bool = False,
 ) -> tuple[list[StudentSummary], bool]:
     """Return a page of the students who match every word, and whether more follow.
 
-    With `adviser`, only those whom this account advises. They are sorted by the column of SORTS
-    that `sorting` names.
+    With `adviser`, only those whom this account advises; `without_adviser`, only those whom no one
+    advises. They are sorted by the column of SORTS that `sorting` names.
     """
     column = SORTS[sorting.key]
     first = column.desc() if sorting.down else column
+    advised = select(ADVISER.id).where(is_adviser(ADVISER), is_advised_by(ADVISER.id))
+    alone = [~advised.correlate(Student).exists()] if without_adviser else []
     query = (
         select(Student.id, Account.name, Student.number, Account.email, Student.year, Student.level)
         .join(Account, Account.id == Student.account_id)
-        .where(*_advised_by(adviser), *map(_matches, text.split()[:MAX_WORDS]))
+        .where(*_advised_by(adviser), *alone, *map(_matches, text.split()[:MAX_WORDS]))
         .order_by(first, Account.name, Student.number)
         .offset((page - 1) * PAGE_SIZE)
         .limit(PAGE_SIZE + 1)

@@ -40,13 +40,22 @@ def index() -> ResponseReturnValue:
     """Render the students that match a search; go directly to an exact student number."""
     text, page = search_text(), page_number()
     sorting, adviser = Sorting.parse(student_records.SORTS, request.args), only_advisees_of()
+    without = adviser is None and request.args.get("show") == "without-adviser"
     with transaction() as session:
         exact = student_records.find_by_number(session, text, adviser=adviser) if text else None
-        found, more = student_records.search(session, text, page, sorting, adviser=adviser)
+        found, more = student_records.search(
+            session, text, page, sorting, adviser=adviser, without_adviser=without
+        )
     if exact:
         return go(address_of(exact))
     return render_template(
-        "admin/students.html", text=text, students=found, page=page, more=more, sorting=sorting
+        "admin/students.html",
+        text=text,
+        students=found,
+        page=page,
+        more=more,
+        without=without,
+        sorting=sorting,
     )
 
 

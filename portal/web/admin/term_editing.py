@@ -48,8 +48,8 @@ LONGEST_NAME = 80
 YEARS = range(1970, 2200)  # another one is mistyped
 WITH_PLANNED_END = _l("%(name)s was closed early. Its copy has the end that was planned.")
 AS_SHORT = _l(
-    "%(name)s was closed early. Its copy is only as long, as no entry of the audit trail says when"
-    " it was to end. Check its end, and change it once it is scheduled."
+    "%(name)s was closed early, and the audit trail does not have its planned end. The copy is as"
+    " short as the window was. Extend it once it is scheduled."
 )
 TAKEN = _l("Another term has this name, or a deleted one had it. Choose another name.")
 

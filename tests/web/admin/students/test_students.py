@@ -50,6 +50,27 @@ def test_number_leads_to_its_student(boss: FlaskClient, cast: Cast) -> None:
     assert answer.location == f"/admin/students/{cast.dan.id}"
 
 
+def test_students_without_an_adviser_are_listed(
+    app: Flask, boss: FlaskClient, cast: Cast
+) -> None:
+    adviser = builders.an_account("abel", staff_roles=["adviser"])
+    with transaction() as session:
+        session.get_one(Student, cast.ada.id).adviser_id = adviser.id
+    address = "/admin/students?show=without-adviser"
+    for roles, found in (["adviser"], {"ben", "cleo", "dan"}), ([], {"ada", "ben", "cleo", "dan"}):
+        with transaction() as session:
+            session.get_one(Account, adviser.id).staff_roles = roles
+        page = boss.get(address)
+        assert {each for each in vars(cast) if f"{each.title()} N" in text_of(page)} == found
+    assert f"{address}&amp;sort=number" in page.text.replace("?sort=number&amp;show=", "?show=")
+    assert cast.ada.number not in boss.get(f"{address}&q=ben").text
+    with transaction() as session:
+        session.get_one(Account, adviser.id).staff_roles = ["adviser"]
+    own = browser_of(app, "abel").get(address)
+    assert cast.ada.number in own.text  # advisers see all of theirs
+    assert "Without an adviser" not in own.text
+
+
 @pytest.mark.parametrize("text", ["%", "_", "\\", "\0", "'", "ä" * 300])
 def test_wildcards_are_literal(boss: FlaskClient, text: str) -> None:
     answer = boss.get("/admin/students", query_string={"q": text})

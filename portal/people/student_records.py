@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, or_, select
+from sqlalchemy import ColumnElement, Row, or_, select, true
 from sqlalchemy.orm import Session
 
 from portal.catalog import requisites
@@ -145,27 +145,19 @@ SORTS: dict[str, Any] = {
 
 
 def search(
-    session: Session,
-    text: str,
-    page: int,
-    sorting: Sorting,
-    *,
-    adviser: int | None = None,
-    without_adviser: bool = False,
+    session: Session, text: str, page: int, sorting: Sorting, *which: ColumnElement[bool]
 ) -> tuple[list[StudentSummary], bool]:
     """Return a page of the students who match every word, and whether more follow.
 
-    With `adviser`, only those whom this account advises; `without_adviser`, only those whom no one
-    advises. They are sorted by the column of SORTS that `sorting` names.
+    `which` are conditions, such as `advised_by`. They are sorted by the column of SORTS that
+    `sorting` names.
     """
     column = SORTS[sorting.key]
     first = column.desc() if sorting.down else column
-    advised = select(ADVISER.id).where(is_adviser(ADVISER), is_advised_by(ADVISER.id))
-    alone = [~advised.correlate(Student).exists()] if without_adviser else []
     query = (
         select(Student.id, Account.name, Student.number, Account.email, Student.year, Student.level)
         .join(Account, Account.id == Student.account_id)
-        .where(*_advised_by(adviser), *alone, *map(_matches, text.split()[:MAX_WORDS]))
+        .where(Student.deleted_at.is_(None), *which, *map(_matches, text.split()[:MAX_WORDS]))
         .order_by(first, Account.name, Student.number)
         .offset((page - 1) * PAGE_SIZE)
         .limit(PAGE_SIZE + 1)
@@ -183,13 +175,19 @@ def find_name(condition: ColumnElement[bool]) -> Row[int, str, str] | None:
 
 def find_by_number(session: Session, number: str, *, adviser: int | None = None) -> int | None:
     """Return the id of the student with exactly this number, of an `adviser` if given."""
-    return session.scalar(select(Student.id).where(Student.number == number, *_advised_by(adviser)))
+    found = select(Student.id).where(Student.number == number, Student.deleted_at.is_(None))
+    return session.scalar(found.where(advised_by(adviser)))
 
 
-def _advised_by(adviser: int | None) -> list[ColumnElement[bool]]:
-    if adviser is None:
-        return [Student.deleted_at.is_(None)]
-    return [Student.deleted_at.is_(None), is_advised_by(adviser)]
+def advised_by(adviser: int | None) -> ColumnElement[bool]:
+    """Return the condition for students whom this account advises; None = for all students."""
+    return true() if adviser is None else is_advised_by(adviser)
+
+
+def without_adviser() -> ColumnElement[bool]:
+    """Return the condition for students whom no account with the role advises."""
+    advised = select(ADVISER.id).where(is_adviser(ADVISER), is_advised_by(ADVISER.id))
+    return ~advised.correlate(Student).exists()
 
 
 def find(session: Session, student_id: int) -> StudentRecord | None:

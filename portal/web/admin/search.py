@@ -76,7 +76,8 @@ def _found(session: Session, wanted: str) -> Iterator[Hits]:
 
 def _students(session: Session, wanted: str) -> Hits:
     by_name = Sorting.parse(student_records.SORTS, {})
-    found, more = student_records.search(session, wanted, 1, by_name, adviser=only_advisees_of())
+    which = student_records.advised_by(only_advisees_of())
+    found, more = student_records.search(session, wanted, 1, by_name, which)
     hits = [
         Hit(each.name, each.number, url_for("admin.students.show", student_id=each.id))
         for each in found[:SHOWN]

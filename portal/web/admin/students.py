@@ -15,7 +15,7 @@ from portal.core.sorting import Sorting
 from portal.people import advising, student_records
 from portal.people.roles import Right
 from portal.people.student_profile import StudentProfile
-from portal.people.student_records import StudentRecord
+from portal.people.student_records import StudentRecord, advised_by
 from portal.recorder import read_with_fallback
 from portal.recorder.receipt_texts import by_day
 from portal.recorder.receipts import history
@@ -43,9 +43,8 @@ def index() -> ResponseReturnValue:
     without = adviser is None and request.args.get("show") == "without-adviser"
     with transaction() as session:
         exact = student_records.find_by_number(session, text, adviser=adviser) if text else None
-        found, more = student_records.search(
-            session, text, page, sorting, adviser=adviser, without_adviser=without
-        )
+        which = student_records.without_adviser() if without else advised_by(adviser)
+        found, more = student_records.search(session, text, page, sorting, which)
     if exact:
         return go(address_of(exact))
     return render_template(

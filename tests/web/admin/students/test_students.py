@@ -50,9 +50,7 @@ def test_number_leads_to_its_student(boss: FlaskClient, cast: Cast) -> None:
     assert answer.location == f"/admin/students/{cast.dan.id}"
 
 
-def test_students_without_an_adviser_are_listed(
-    app: Flask, boss: FlaskClient, cast: Cast
-) -> None:
+def test_students_without_an_adviser_are_listed(app: Flask, boss: FlaskClient, cast: Cast) -> None:
     adviser = builders.an_account("abel", staff_roles=["adviser"])
     with transaction() as session:
         session.get_one(Student, cast.ada.id).adviser_id = adviser.id

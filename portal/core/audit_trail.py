@@ -99,6 +99,7 @@ AUDIT_ACTIONS = {
     "round.close": _l("Ballots of an allocation round fixed"),
     "round.compute": _l("Allocation round computed"),
     "round.create": _l("Allocation round created"),
+    "round.erase": _l("Ballots of an allocation round deleted"),
     "round.edit": _l("Allocation round edited"),
     "round.move": _l("End of an allocation round moved"),
     "round.publish": _l("Allocation round published"),

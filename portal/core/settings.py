@@ -95,6 +95,7 @@ class Settings:
     currency: str = "USD"  # ISO 4217, of all fees
     attachment_kb: int = 5000  # size of the largest file that a mail carries
     notice_days: int = 400  # for which notifications and sent mail are kept
+    ballot_days: int = 400  # after the end of a round, for which its ballots are kept
     drand: str = ""  # address of a chain's HTTP API, for public values; "" = none are fetched
     # Best first; those of one rank together.
     grades: tuple[tuple[str, ...], ...] = field(default_factory=lambda: _grades(GRADES))
@@ -132,6 +133,7 @@ class Settings:
             reconcile=int(env.get("FAIRSEAT_RECONCILE") or cls.reconcile),
             attachment_kb=int(env.get("FAIRSEAT_ATTACHMENT_KB") or cls.attachment_kb),
             notice_days=int(env.get("FAIRSEAT_NOTICE_DAYS") or cls.notice_days),
+            ballot_days=int(env.get("FAIRSEAT_BALLOT_DAYS") or cls.ballot_days),
             drand=env.get("FAIRSEAT_DRAND", "").rstrip("/"),
             grades=_grades(env.get("FAIRSEAT_GRADES") or GRADES),
             documents=_folder(env.get("FAIRSEAT_DOCUMENTS", "")),

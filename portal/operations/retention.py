@@ -10,12 +10,13 @@ from portal.notifications.webhooks import outbox as webhooks
 from portal.operations.rehearsal import play
 from portal.people import api_requests, signing_keys
 from portal.recorder import idempotency, journal, status
+from portal.rounds import retention as ballot_retention
 
 
 def delete_expired() -> None:
-    """Delete old sent messages, requests and notifications, and what killed rehearsals left.
+    """Delete old messages, requests, notifications and ballots, and what killed rehearsals left.
 
-    Raises RuntimeError at the end if the data of some applications could not be deleted.
+    Raises RuntimeError at the end if the data of some applications or rounds could not be deleted.
     """
     days = backend().settings.notice_days
     with transaction() as session:
@@ -30,7 +31,9 @@ def delete_expired() -> None:
         api_requests.delete_expired(session)
         signing_keys.delete_old(session)
     failed = retention.delete_old()
+    failed_rounds = ballot_retention.delete_old()
     play.delete_leftovers()
     retention.delete_unused_files()  # after the others: it fails while the store is away
-    if failed:
-        raise RuntimeError(f"The data of these applications could not be deleted: {failed}")
+    if failed or failed_rounds:
+        text = "The data of these applications could not be deleted: {}; of these rounds: {}"
+        raise RuntimeError(text.format(failed, failed_rounds))

@@ -45,7 +45,8 @@ class Round(Base):
     the round. `root` and `ballots` are set when the ballots are frozen. Students see a round once
     it is `announced`, also if it is canceled later. From `public_at` on, the public value may be
     known. Ballot codes are made with `code_key`, which is never published. `altered` says that the
-    stored ballots, settings or secret are not those that were fixed.
+    stored ballots, settings or secret are not those that were fixed. The ballots and the file with
+    the result are deleted at `erased_at`.
     """
 
     __tablename__ = "rounds"
@@ -79,3 +80,4 @@ class Round(Base):
     held: Mapped[bool] = mapped_column(default=False)
     hold_stored: Mapped[bool] = mapped_column(default=False)
     altered: Mapped[bool] = mapped_column(default=False)
+    erased_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))

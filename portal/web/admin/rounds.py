@@ -396,6 +396,7 @@ def _shown(term_id: int, round_id: int) -> dict[str, Any]:
         "wordings": STEPS,
         "turnout": ballots.turnout(found),
         "commitment": rounds.commitment(found),
+        "erased": local_clock().day(milliseconds(found.erased_at)) if found.erased_at else "",
         "over": milliseconds(found.ends_at) <= at,
         "known": milliseconds(found.public_at) <= at,
     }

@@ -76,6 +76,7 @@ def allocation_round(term_id: int, round_id: int) -> ResponseReturnValue:
     found = _round(term_id, round_id)
     student = visitor().student_id or 0
     view = view_of(found, student, _now())
+    published = found.state in PUBLISHED and not found.erased_at
     return render_template(
         "student/round.html",
         view=view,
@@ -85,9 +86,10 @@ def allocation_round(term_id: int, round_id: int) -> ResponseReturnValue:
         tickets=problem.tickets_of(found, student) if found.state == "open" else 0,
         commitment=rounds.commitment(found),
         public_at=local_clock().full(milliseconds(found.public_at)),
-        outcomes=results.outcomes(found, student) if found.state in PUBLISHED else [],
-        published=found.state in PUBLISHED,
-        ballots=ballots.turnout(found).ballots if found.state == "canceled" else found.ballots,
+        outcomes=results.outcomes(found, student) if published else [],
+        published=published,
+        erased=local_clock().day(milliseconds(found.erased_at)) if found.erased_at else "",
+        ballots=_number_of_ballots(found),
         joint=[
             (each, _names(term_id, each.sections)) for each in joint.of_student(round_id, student)
         ],
@@ -125,7 +127,7 @@ def inclusion(term_id: int, round_id: int) -> ResponseReturnValue:
     """Return the proof that the student's own ballot is under the root."""
     found = _round(term_id, round_id)
     ballot = ballots.ballot_of(found.id, visitor().student_id or 0)
-    if found.root is None or ballot is None:
+    if found.root is None or found.erased_at or ballot is None:
         abort(404)
     proof = steps.proof_of(found.id, ballot.pseudonym)
     return _attached(json.dumps(proof, indent=1), f"proof-{round_id}.json", "application/json")
@@ -197,6 +199,13 @@ def joint_choice(term_id: int, round_id: int) -> ResponseReturnValue:
     return _back(found, note=note, page=page)
 
 
+def _number_of_ballots(found: Round) -> int | None:
+    """Return how many ballots a round has; None while it may still get others."""
+    if found.state == "canceled" and not found.erased_at:
+        return ballots.turnout(found).ballots
+    return found.ballots
+
+
 def _names(term_id: int, sections: Iterable[int]) -> str:
     return RefusalContext(catalog_of(term_id), None, backend().settings.zone).names(sections)
 
@@ -240,7 +249,7 @@ def _published(term_id: int, round_id: int) -> Round:
     """Return a published round; 404 if it is none, or none of a student's."""
     student = visitor().student_id
     found = _round(term_id, round_id) if student else rounds.find(term_id, round_id)
-    if found is None or found.state not in PUBLISHED:
+    if found is None or found.state not in PUBLISHED or found.erased_at:
         abort(404)
     return found
 

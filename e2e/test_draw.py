@@ -100,8 +100,8 @@ def test_a_registrar_uses_a_public_value_and_anyone_checks_the_draw(
     expect(main).to_contain_text("put you at position 1.")
     code = main.locator("dt", has_text="Your code").locator("+ dd").inner_text()
     said = _checked(ada.page, tmp_path / "ada", code, noted)
-    assert "Your place in the line: 1\n" in said
-    assert "yes You are in the line" in said
+    assert "Your position in the queue: 1\n" in said
+    assert "yes You are in the queue" in said
     anyone.page.reload()
     assert "yes It is the root that you noted." in _checked(
         anyone.page, tmp_path / "anyone", "", noted

@@ -50,14 +50,14 @@ def main(path, code="", noted=""):
         tests |= {
             "The secret is the committed one.": sha256(data["secret"])
             == data["settings"]["commitment"],
-            "Everyone in the line has a code of their own.": set(line) <= set(names)
+            "Everyone in the queue has a code of their own.": set(line) <= set(names)
             and len(line) == len(set(line)),
             "The order follows from secret, public value and codes.": keys == sorted(keys)
             and keys == [sha256(f"{seed}:{name}")[:13] for name in line],
             "Students without a code come last.": all(n for n, key in data["line"][: len(line)]),
-            "You are in the line (if you came early).": not code or mine in line,
+            "You are in the queue (if you joined early).": not code or mine in line,
         }
-        print("Your place in the line:", 1 + line.index(mine) if mine in line else "none")
+        print("Your position in the queue:", 1 + line.index(mine) if mine in line else "none")
         print("Early students without a code, who come last:", len(data["line"]) - len(line))
     print(*(f"{'yes' if passed else 'NO '} {text}" for text, passed in tests.items()), sep="\n")
     print("Root:", root)

@@ -383,7 +383,7 @@ def test_a_student_finds_their_place(
     assert (found.returncode, found.stderr) == (0, "")
     assert "NO" not in found.stdout
     place = line(term, window).index(cast.ada.id) + 1
-    assert f"Your place in the line: {place}\n" in found.stdout
+    assert f"Your position in the queue: {place}\n" in found.stdout
     del told["line"]  # as before the opening
     assert check(told, of_ada(window, cast), told["root"]).returncode == 0
     assert check(told, "661-another").returncode == 1
@@ -476,12 +476,12 @@ def picks_another_secret(told: File) -> str:
 
 def lets_a_stranger_in(told: File) -> str:
     lines_of(told, [*(each for each, _ in told["line"]), sha256("a friend")])
-    return "Everyone in the line has a code"
+    return "Everyone in the queue has a code"
 
 
 def puts_one_twice(told: File) -> str:
     told["line"].insert(0, told["line"][0])
-    return "Everyone in the line has a code"
+    return "Everyone in the queue has a code"
 
 
 @pytest.mark.parametrize(
@@ -508,7 +508,7 @@ def test_a_student_who_was_dropped_notices(
     code = of_ada(window, cast)
     told["line"] = [each for each in told["line"] if each[0] != sha256(code)]
     assert check(told).returncode == 0
-    assert "NO  You are in the line" in check(told, code, told["root"]).stdout
+    assert "NO  You are in the queue" in check(told, code, told["root"]).stdout
 
 
 def test_another_public_value_gives_another_order_or_is_shown(told: File, check: Check) -> None:

@@ -24,7 +24,7 @@ KIND = Kind(
     ),
     approval=Permit(
         lambda _application: ["consent"],
-        _l("The student may register for the section. It gives no seat."),
+        _l("The student can register for the section. This does not give a seat."),
     ),
     last_day=lambda term: term.ends_on,
     stages=("instructor",),

@@ -36,7 +36,7 @@ KIND = Kind(
     ),
     approval=Permit(
         lambda _application: ["credit_limit"],
-        _l("The student may register for the section past the credit limit. It gives no seat."),
+        _l("The student can register despite the credit limit. This does not give a seat."),
     ),
     last_day=lambda term: term.ends_on,
     stages=("department", "registrar"),

@@ -43,7 +43,7 @@ KIND = Kind(
     ),
     approval=Permit(
         lambda application: application.answers["waives"],
-        _l("The student may register for the section past these rules. It gives no seat."),
+        _l("The student can register despite these rules. This does not give a seat."),
     ),
     last_day=lambda term: term.ends_on,
     documents={"record": _l("Transcript or certificate")},

@@ -109,7 +109,7 @@ def order_file(term_id: int, window_id: int) -> ResponseReturnValue:
 @bp.get("/windows/<int:window_id>/draw.json")
 @public
 def draw_file(term_id: int, window_id: int) -> ResponseReturnValue:
-    """Return the fixed codes of a draw; after the opening also the line, and what ordered it."""
+    """Return the fixed codes of a draw; after the opening also the queue, and what ordered it."""
     found = _published(term_id, _window(term_id, window_id))
     fixed = None if found.seed else draw_codes.fixed(window_id)
     text = found.file or (fixed.text if fixed and fixed.root else b"")

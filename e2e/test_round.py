@@ -42,7 +42,7 @@ def test_a_round_from_its_making_to_a_checked_result(
             press(each, "Add to plan")
         each.go(f"/terms/{term.id}/plan")
         expect(each.page.get_by_text("Being early makes no difference")).to_be_visible()
-        press(each, "Hand in my ballot")
+        press(each, "Submit my ballot")
         expect(each.page.get_by_text("Your ballot has 2 choices")).to_be_visible()
     _share(students[0], students[1], f"/terms/{term.id}/rounds/{found.id}", "ben")
     boss.goto(f"/admin/terms/{term.id}/rounds/{found.id}")

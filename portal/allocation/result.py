@@ -20,7 +20,7 @@ class Why(StrEnum):
     SAME_COURSE = "same_course"  # as a higher choice
     MOST_COURSES = "most_courses"
     CREDITS = "credits"
-    JOINT = "joint"  # not everyone of the group could take it; or it would cost a joint choice
+    JOINT = "joint"  # not everyone in the group could take it; or it would cost a joint choice
     FULL = "full"
 
 

@@ -468,8 +468,8 @@ BALLOT = Kind(
     _ballot,
     _l("Your ballot in an allocation round is final"),
     _l(
-        "It has the root, with which you can check the round later."
-        " Also if the end of a round moves."
+        "Includes the root, a code to check the round with later. Also sent if the round’s end"
+        " changes."
     ),
     toast=True,
 )

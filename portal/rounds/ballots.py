@@ -1,4 +1,4 @@
-"""Ballots: handed in, following the plan, withdrawn.
+"""Ballots: submitted, following the plan, withdrawn.
 
 PostgreSQL's clock decides what is in time, under a shared lock of the round. Freezing takes the
 lock alone, so a ballot that was acknowledged is counted.
@@ -57,7 +57,7 @@ class Ballot:
 
 @dataclass(frozen=True)
 class Turnout:
-    """Ballots handed in, students who may take part, and the average number of choices."""
+    """Ballots submitted, students who may take part, and the average number of choices."""
 
     ballots: int
     students: int

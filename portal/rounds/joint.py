@@ -1,7 +1,7 @@
 """Joint choices: two to four students rank the same sections together, agreed by each.
 
 A joint choice counts once every student who was named has agreed, has a ballot, and ranks these
-sections as a choice without alternatives. Until then it is an ordinary choice of each.
+sections as a choice without alternatives. Until then it counts as a separate choice for each.
 """
 
 from collections.abc import Collection, Iterable, Mapping

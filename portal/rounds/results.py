@@ -140,10 +140,10 @@ SAID = {
     Why.SAME_COURSE: _l("It is another section of the course you got with choice %(number)s."),
     Why.MOST_COURSES: _l("Your higher choices already gave you as many courses as you asked for."),
     Why.CREDITS: _l("Together with your higher choices, it would be over your maximum credits."),
-    Why.JOINT: _l("Not everyone of the group could take it."),
+    Why.JOINT: _l("Not everyone in the group could take it."),
     Why.FULL: _l("It was full: others had a higher priority, or came earlier in the draw."),
 }
-COSTS_JOINT = _l("Taking it would have cost your joint choice %(number)s.")
+COSTS_JOINT = _l("With it, you would have lost your joint choice %(number)s.")
 SAID_OF_TURN = {
     ("draft", Why.SEATED): _l("You got it in turn %(turn)s."),
     ("draft", Why.FULL): _l("It was full when your turn %(turn)s came."),

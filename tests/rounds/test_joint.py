@@ -81,7 +81,7 @@ def test_all_get_it_or_none_does(fall: Term, cast: Cast, seats: int) -> None:
     first, _second = results.outcomes(again(found.id), cast.ada.id)
     assert first.seated == (seats == 2)
     if seats == 1:
-        assert "Not everyone of the group could take it." in first.alternatives[0].texts
+        assert "Not everyone in the group could take it." in first.alternatives[0].texts
 
 
 def test_choice_that_would_cost_a_joint_choice_says_so(fall: Term, cast: Cast) -> None:
@@ -93,7 +93,7 @@ def test_choice_that_would_cost_a_joint_choice_says_so(fall: Term, cast: Cast) -
     with transaction() as session:  # by hand: it comes about in the final pass alone
         session.execute(update(BallotRow).values(result=lines))
     first, _second = results.outcomes(after, cast.ada.id)
-    assert first.alternatives[0].texts == ("Taking it would have cost your joint choice 2.",)
+    assert first.alternatives[0].texts == ("With it, you would have lost your joint choice 2.",)
 
 
 def test_none_gets_it_if_one_has_it_already(fall: Term, cast: Cast, seminar: Any) -> None:

@@ -60,8 +60,8 @@ def effects(target: Target, registrations: Registrations) -> Iterator[str]:
             yield _("It would be over capacity by %(count)s. No one loses a seat.", count=more)
         if seats.waiting:
             yield _n(
-                "%(num)s student on the waitlist would be passed by this one.",
-                "%(num)s students on the waitlist would be passed by this one.",
+                "This student would get a seat ahead of %(num)s student on the waitlist.",
+                "This student would get a seat ahead of %(num)s students on the waitlist.",
                 seats.waiting,
             )
     if add and add.id in {each.section for each in registrations.waiting}:

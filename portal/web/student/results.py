@@ -139,7 +139,7 @@ def result_words(decided: Sequence[Decision], now: StudentTerm, also: Sequence[i
         return Words(title, _position(now, waiting))
     if not held:
         name = _names(now, sections)
-        title = _("You had %(name)s, but you dropped it since.", name=name)
+        title = _("You added %(name)s, but dropped it later.", name=name)
         return Words(title, _("You can add it again from the list."))
     name = _names(now, held)
     if all(each.outcome == Outcome.REFUSED for each in decided):

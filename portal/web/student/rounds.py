@@ -33,13 +33,13 @@ from portal.windows import rounds
 from portal.windows.models import Round
 
 REFUSED = {
-    "early": _l("You can’t hand in a ballot yet. The round has not started."),
+    "early": _l("You can’t submit a ballot yet. The round has not started."),
     "late": _l("Too late: the round ended on %(end)s. Your ballot stays as it was then."),
     "canceled": _l("This round was canceled. No one got a seat from it."),
     "not_yours": _l("This round is for other students."),
     "limits": _l("Choose at most %(courses)s courses and %(credits)s credits."),
     "empty": _l("Your plan is empty. Plan sections first: your plan is your ballot."),
-    "no_ballot": _l("Hand in your ballot first."),
+    "no_ballot": _l("Submit your ballot first."),
     "others": _l("Enter the numbers of one to three other students."),
     "sections": _l("Choose one of your choices. It must have no backup."),
     "twice": _l("You already share this choice with others. End that first."),

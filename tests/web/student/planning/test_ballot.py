@@ -47,7 +47,7 @@ def test_student_hands_in_the_plan_and_gets_a_code(
     shown = page(ada, fall)
     assert "First round" in shown
     assert "Being early makes no difference" in shown
-    assert "Hand in my ballot" in shown
+    assert "Submit my ballot" in shown
     answer = hands_in(ada, found)
     ballot = ballots.ballot_of(found.id, cast.ada.id)
     assert ballot

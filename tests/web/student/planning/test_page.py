@@ -18,7 +18,7 @@ from tests.web.visitors import browser_of
 
 def test_empty_plan_explains_how_to_begin(ada: FlaskClient, term: Any) -> None:
     for page in (f"/terms/{term.id}", f"/terms/{term.id}/plan"):
-        assert "Press Plan next to the sections you want" in words(ada.get(page).text)
+        assert "Press “+ Plan” next to the classes you want" in words(ada.get(page).text)
 
 
 def test_plan_beside_the_list_is_read_only(

@@ -162,14 +162,14 @@ def _of_rounds(figures: Figures) -> Iterator[Alarm]:
                 **facts,
             )
             advice = _(
-                "It holds seats back and is not computed. Tell the operators to restore the"
-                " ballots, or cancel the round on its page."
+                "No result can be computed, and its seats are held back. Tell the operators to"
+                " restore the ballots, or cancel the round on its page."
             )
         else:
             text = _(
                 "The ballots of the round “%(round)s”, %(term)s, were not fixed in time.", **facts
             )
-            advice = _("It holds seats back until you cancel it on its page.")
+            advice = _("Its seats are held back until you cancel it on its page.")
         yield Alarm(text, advice)
 
 
@@ -295,7 +295,7 @@ def _of_record(figures: Figures) -> Iterator[Alarm]:
                 "Recording is slow: the 99th percentile delay is over %(count)s s.",
                 count=round(slowest / 1000),
             ),
-            _("Decisions are valid all the same. If it lasts, tell the operators."),
+            _("Decisions stay valid. If this continues, tell the operators."),
             "few",
         )
 
@@ -308,7 +308,7 @@ def _of_parts(figures: Figures) -> Iterator[Alarm]:
                     "%(name)s: the circuit breaker is open because calls keep failing.",
                     name=breaker.name,
                 ),
-                _("The portal retries automatically. If this goes on, tell the operators."),
+                _("The portal retries automatically. If this continues, tell the operators."),
                 "few",
             )
     for switch in switches(figures):
@@ -333,7 +333,7 @@ def _of_readiness(now: WindowNow, ready: Ready | None) -> Iterator[Alarm]:
     elif left < SOON and not (ready and ready.since):
         yield Alarm(
             _("The term is not ready for its opening yet."),
-            _("If it still is not five minutes before the opening, tell the operators."),
+            _("If it is still not ready five minutes before the opening, tell the operators."),
             "stop" if left < NOW else "few",
         )
 

@@ -68,7 +68,7 @@ FINDINGS: dict[str, FindingKind] = {
         _l("The row has more or fewer fields than the header."),
         _l("Give the row as many fields as the header has; put quotes around a text with commas."),
     ),
-    "no_key": refused(_l("A required field is blank."), _l("Fill the field in.")),
+    "no_key": refused(_l("A required field is blank."), _l("Fill in this field.")),
     "duplicate": refused(
         _l("This row repeats an earlier one. The earlier row is used."),
         _l("Remove one of the rows."),

@@ -295,10 +295,10 @@ def _meaning_of_cancel(now: Occupancy) -> list[str]:
     if now.prior:
         sentences.append(
             _n(
-                "%(num)s seat was taken before registration started here. We don’t know"
-                " which students: please tell the student yourself.",
-                "%(num)s seats were taken before registration started here. We don’t know"
-                " which students: please tell the students yourself.",
+                "%(num)s seat was taken before registration started here. We have no name for"
+                " this student, so we can’t notify them.",
+                "%(num)s seats were taken before registration started here. We have no names"
+                " for these students, so we can’t notify them.",
                 now.prior,
             )
         )

@@ -52,7 +52,7 @@ class AccountForm(Form):
     def validate_name(self, field: TextField) -> None:
         """Raise ValidationError if the name has signs that can't be seen."""
         if not field.data.isprintable():
-            raise ValidationError(_("Use only letters, digits and signs that can be seen."))
+            raise ValidationError(_("Use letters, digits and visible symbols only."))
 
     def validate_email(self, field: TextField) -> None:
         """Raise ValidationError unless mail could be sent there, or if another account has it."""
@@ -88,7 +88,7 @@ class NewAccountForm(AccountForm):
     def validate_username(self, field: TextField) -> None:
         """Raise ValidationError if another account has the username."""
         if not field.data.isprintable():
-            raise ValidationError(_("Use only letters, digits and signs that can be seen."))
+            raise ValidationError(_("Use letters, digits and visible symbols only."))
         if request.method == "GET" and account_editing.username_taken(self.session, field.data):
             raise ValidationError(_("Another account has this username, possibly a deleted one."))
 
@@ -199,8 +199,8 @@ def _obstacle(account: Account) -> str:
     if account_editing.may_change_email(account, visitor()):
         return ""
     return _(
-        "This account has rights that must not be taken over. Anyone who reads mail at its address"
-        " can reset its password, so the address can’t be changed here."
+        "This account has special rights. Its address can’t be changed here: anyone who reads that"
+        " inbox could reset the password."
     )
 
 
@@ -212,13 +212,12 @@ def _meaning(account: Account, stored: AccountDetails, wanted: AccountDetails) -
     ]
     if stored.email != wanted.email:
         found.append(
-            _("Mail, links for a new password too, goes to the new address. The old one is told.")
+            _("Email, including password links, goes to the new address. We notify the old one.")
         )
     if stored.name != wanted.name:
         found.extend(
             _(
-                "Students go on seeing the instructor %(name)s: that name is part of the record of"
-                " the instructor, and is edited there.",
+                "Students still see %(name)s. To change that name, edit the instructor’s record.",
                 name=each.name,
             )
             for each in account.instructors

@@ -75,7 +75,7 @@ class BulkForm(Form):
         _l("Number"),
         required=False,
         longest=9,
-        description=_l("Of seats, such as 30 or -5."),
+        description=_l("Seats to add, such as 30. Use -5 to remove five."),
     )
     room = TextField(
         _l("Room"),

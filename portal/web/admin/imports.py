@@ -124,7 +124,7 @@ class ImportForm(Form):
     )
 
     erase = BooleanField(
-        _l("Let blank cells and missing rows erase what the portal has (otherwise it stays)")
+        _l("Delete existing values where these files have blank cells or missing rows")
     )
 
     def validate_files(self, _field: MultipleFileField) -> None:

@@ -77,7 +77,7 @@ class InstructorForm(Form):
         """Check every field, and that the department has no such instructor."""
         super().validate(extra_validators)
         if not self.errors and not self.name.data.isprintable():
-            self.refuse(_("Use only letters, digits and signs that can be seen."), "name")
+            self.refuse(_("Use letters, digits and visible symbols only."), "name")
         self.details = InstructorDetails(**{each.name: each.data or "" for each in self})
         if not self.errors and instructors.namesakes(
             self.session, self.details, self.instructor_id

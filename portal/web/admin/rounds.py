@@ -120,13 +120,15 @@ STEPS = {
 # The measures of a comparison: label, and whether it is a share.
 MEASURES = {
     "first_choice": (_l("Got their first choice"), True),
-    "choices": (_l("Choices obtained, mean"), False),
-    "courses": (_l("Courses obtained, mean"), False),
+    "choices": (_l("Choices obtained, on average"), False),
+    "courses": (_l("Courses obtained, on average"), False),
     "nothing": (_l("Got nothing"), True),
     "few": (_l("Two courses or fewer, of those who ranked three or more"), True),
     "envy": (_l("Would rather have another’s schedule"), True),
     "justified_envy": (
-        _l("Lost a seat to someone of lower priority, in sections without reserves or pools"),
+        _l(
+            "Lost a seat to someone with lower priority (sections without reserved or shared seats)"
+        ),
         True,
     ),
     "spread": (
@@ -134,8 +136,8 @@ MEASURES = {
         True,
     ),
     "seats_left": (_l("Seats left"), False),
-    "better_ballot": (_l("Sampled students whom another ballot would serve better"), True),
-    "gain": (_l("Their mean gain, as a share of what their own ballot brings"), True),
+    "better_ballot": (_l("Students in the sample who would gain from a different ballot"), True),
+    "gain": (_l("Their average gain, compared with their own result"), True),
 }
 
 

@@ -160,7 +160,7 @@ class NewStudentForm(StudentForm):
     def validate_username(self, field: TextField) -> None:
         """Raise ValidationError if another account has the username."""
         if not field.data.isprintable():
-            raise ValidationError(_("Use only letters, digits and signs that can be seen."))
+            raise ValidationError(_("Use letters, digits and visible symbols only."))
         if request.method == "GET" and accounts.username_taken(field.data):
             raise ValidationError(_("Another account has this username, possibly a deleted one."))
 
@@ -227,8 +227,8 @@ def edit(student_id: int) -> ResponseReturnValue:
         if not student_editing.may_change_email(student.account, stored, wanted):
             form.refuse(
                 _(
-                    "This account belongs to the registrar’s office. Anyone who reads mail at its"
-                    " address can reset its password, so the address can’t be changed here."
+                    "This account belongs to the registrar’s office. Its address can’t be changed"
+                    " here: anyone who reads that inbox could reset the password."
                 ),
                 "email",
             )

@@ -47,7 +47,7 @@ bp = Blueprint("student_record", __name__, url_prefix="/students/<int:student_id
 MOST_CREDITS = Decimal("99.99")  # of a completed course
 OFFICE_LIFTS = Words(
     _l("This hold does not wait for your clearance"),
-    _l("The office that placed it lifts it. Ask the registrar’s office."),
+    _l("Only the office that placed it can lift it. Ask the registrar’s office."),
 )
 OVERRIDABLE = {code: OBSTACLES[code] for code in PERMISSIONS}
 
@@ -468,8 +468,8 @@ def set_adviser(student_id: int) -> ResponseReturnValue:
 
     meaning = _(
         "The adviser sees the record, the classes and the plan of the student, and gives the"
-        " clearance that holds wait for. The student reads who it is on every page with such a"
-        " hold, and on My account."
+        " clearance that holds wait for. The student sees the adviser’s name with each such hold"
+        " and on My account."
     )
     return _confirm(
         record,

@@ -72,7 +72,7 @@ class TermForm(Form):
         """Check every field, and that the last day is not before the first."""
         super().validate(extra_validators)
         if not self.errors and not self.name.data.isprintable():
-            self.refuse(_("Use only letters, digits and signs that can be seen."), "name")
+            self.refuse(_("Use letters, digits and visible symbols only."), "name")
         for field in (self.starts_on, self.ends_on):
             if field.data is None or field.data.year not in YEARS:
                 self.refuse(_("Enter a date such as 2030-08-26."), field.name)

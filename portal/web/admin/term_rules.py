@@ -175,12 +175,9 @@ class BandsForm(Form):
     bands = NoteField(
         _l("Waitlist groups"),
         description=_l(
-            "Write one group a line, the first group first, such as “year: Senior”, “level:"
-            " Graduate”, “major: CSC, MAT”, “major of the course” or “credits: 90”. Put a"
-            " semicolon between conditions that must all hold. Minors don’t count as majors."
-            " Credits count all completed courses on the record, whatever the grade. Everyone"
-            " else comes last. Blank: first come, first served. Nothing can change while someone"
-            " waits."
+            "One group per line, first group first. For example: “year: Senior”. Join conditions"
+            " with a semicolon: “level: Graduate; major: CSC, MAT”. Everyone else comes last."
+            " Leave blank for first come, first served."
         ),
         longest=2 * bands.LONGEST,
         render_kw={"rows": 6, "spellcheck": "false"},

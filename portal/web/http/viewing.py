@@ -39,7 +39,10 @@ PAGES = frozenset(
 ALWAYS = frozenset({"admin.viewing.stop", "login.log_out", "static"})
 READ_ONLY = Words(
     _l("You are viewing a student’s pages"),
-    _l("They are read only, and some are closed. Nothing was changed. Stop viewing to work again."),
+    _l(
+        "You can only look at them, and some are closed. Nothing was changed. Press “Stop viewing”"
+        " to continue your work."
+    ),
 )
 
 

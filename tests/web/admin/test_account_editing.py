@@ -75,7 +75,7 @@ def test_a_colleague_gets_an_account_and_chooses_the_password_by_mail(
     [
         ({"username": ""}, "Enter a username"),
         ({"username": "ADA"}, "Another account has this username"),
-        ({"username": "no\u200bra"}, "Use only letters, digits and signs that can be seen."),
+        ({"username": "no\u200bra"}, "Use letters, digits and visible symbols only."),
         ({"username": "n" * 65}, "Username: enter at most 64 characters."),
         ({"name": ""}, "Enter a name"),
         ({"email": ""}, "Enter an email address such as"),
@@ -144,7 +144,7 @@ def test_student_record_owns_the_name_and_the_instructor_keeps_another(
     form = inputs(admin.get(of(iris, "/edit")).text)
     form["name"], form["email"] = "Iris M.", "iris@example.org"
     said = words(send(admin, of(iris, "/edit"), form).text)
-    assert "Students go on seeing the instructor Iris:" in said
+    assert "Students still see Iris. To change that name," in said
     assert confirmed(admin, of(iris, "/edit"), form).status_code == 303
     assert "<h1><bdi>Iris</bdi></h1>" in admin.get(f"/admin/instructors/{cast.iris.id}").text
 

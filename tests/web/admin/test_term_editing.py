@@ -296,7 +296,7 @@ def test_new_term_is_a_draft(admin: FlaskClient, cast: Cast) -> None:
     [
         ({"name": " "}, "Give the term a name."),
         ({"name": "Fall 2030"}, "Another term has this name"),
-        ({"name": "Fall\u200b2031"}, "signs that can be seen"),
+        ({"name": "Fall\u200b2031"}, "visible symbols only"),
         ({"starts_on": "soon"}, "Enter a date such as 2030-08-26."),
         ({"ends_on": "9999-12-01"}, "Enter a date such as 2030-08-26."),
         ({"ends_on": "2031-08-25"}, "The last day must be after the first."),

@@ -60,7 +60,7 @@ def test_registrar_sees_turnout_and_tries_the_mechanisms(
     assert "2 ballots" in page
     assert "50.0 %" in page
     assert "With a draw for this trial alone" in page
-    assert "whom another ballot would serve better" in page
+    assert "who would gain from a different ballot" in page
     steps.cancel(popular.id, again(popular.id).version, cast.max.id, "tests")
     page = admin.get(at(popular, "compare")).text
     assert "With a draw for this trial alone." in page

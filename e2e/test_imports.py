@@ -7,8 +7,10 @@ import pytest
 from playwright.sync_api import expect
 from sqlalchemy import update
 
+from e2e.axe import barriers
 from e2e.contrast import PHONE
 from e2e.person import Meet, Person
+from e2e.sizes import too_wide
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from tests import cast as builders
@@ -175,3 +177,33 @@ def test_a_workbook_goes_out_is_edited_and_only_its_edited_cells_come_in(
     boss.page.get_by_label("Term", exact=True).fill(term.name)
     boss.page.get_by_role("button", name="Upload and preview").click()
     expect(unchanged).to_be_visible()
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_dates_that_no_file_has_are_given_on_a_phone(
+    meet: Meet, tmp_path: Path, *, scripts: bool
+) -> None:
+    crn = f"7701{int(scripts)}"
+    campus = Campus(crn=crn).meets(crn=crn, date_start="", date_end="")
+    path = tmp_path / "semester.zip"
+    path.write_bytes(as_zip(campus))
+    boss = meet("max", viewport=PHONE, java_script_enabled=scripts)
+    page, again = boss.page, boss.page.get_by_role("button", name="Read the files again")
+    boss.go("/admin/imports")
+    page.get_by_label("Files", exact=True).set_input_files(path)
+    page.get_by_label("Term", exact=True).fill(f"Summer of {crn}")
+    page.get_by_role("button", name="Upload and preview").click()
+    boss.asks_until(page.get_by_text("No meeting has dates."))
+    page.get_by_label("First day").fill("2032-05-10")
+    again.click()
+    expect(page.locator(".errors li")).to_have_text(
+        ["Enter the last day as a date such as 2026-08-31."]
+    )
+    expect(page.get_by_label("First day")).to_have_value("2032-05-10")
+    if scripts:
+        assert not too_wide(page)
+        assert barriers(page) == []
+    page.get_by_label("Last day").fill("2032-08-01")
+    again.press("Enter")
+    boss.asks_until(page.get_by_text("Preview: nothing has been changed yet."))
+    page.get_by_role("button", name="Discard").click()

@@ -204,10 +204,14 @@ def test_missing_dates_of_a_term_are_given_on_the_page_of_the_failed_import(
     assert "No meeting has dates. Give the first and last day of the term." in shown
     assert "--starts" not in shown
     again = f"/admin/imports/{import_id}/again"
-    for dates in ({"starts": "2021-01-06"}, {"starts": "x", "ends": "2021-04-30"}):
+    for day, dates in (
+        ("last", {"starts": "2021-01-06"}),
+        ("first", {"starts": "x", "ends": "2021-04-30"}),
+    ):
         refused = boss.post(again, data=dates)
         assert refused.status_code == 422
-        assert "Enter a date such as 2026-08-31." in refused.text
+        assert f"Enter the {day} day as a date such as 2026-08-31." in refused.text
+        assert refused.text.count('class="errors"') == 1  # what to do, not what failed
     reversed_ = boss.post(again, data={"starts": "2021-04-30", "ends": "2021-01-06"})
     assert "The last day is before the first day." in reversed_.text
     boss.post(again, data={"starts": "2021-01-06", "ends": "2021-04-30"})

@@ -39,7 +39,8 @@ from portal.web.http.uploads import MOST_BYTES, takes_files
 bp = Blueprint("imports", __name__, url_prefix="/imports")
 USUAL = Options()
 NAME_THE_TERM = _l("Enter a term name of at most %(most)s characters.")
-ENTER_A_DATE = _l("Enter a date such as 2026-08-31.")
+FIRST_DAY = _l("Enter the first day as a date such as 2026-08-31.")
+LAST_DAY = _l("Enter the last day as a date such as 2026-08-31.")
 DAY_OF_TERM: dict[str, Any] = {
     "description": _l("Leave blank to use the dates of the meetings."),
     "invalid_value_message": _l("Enter a date such as 2026-08-31, or leave it blank."),
@@ -53,15 +54,15 @@ OPTIONAL_NUMBER: dict[str, Any] = {
 class TermDatesForm(Form):
     """The dates of a term whose files have none."""
 
-    starts = DateField(_l("First day"), invalid_value_message=ENTER_A_DATE)
-    ends = DateField(_l("Last day"), invalid_value_message=ENTER_A_DATE)
+    starts = DateField(_l("First day"), invalid_value_message=FIRST_DAY)
+    ends = DateField(_l("Last day"), invalid_value_message=LAST_DAY)
 
     def validate(self, extra_validators: Any = None) -> bool:
         """Check that both are dates, the first before the last."""
         super().validate(extra_validators)
-        for each in self:
+        for each, missing in ((self.starts, FIRST_DAY), (self.ends, LAST_DAY)):
             if each.data is None and not each.errors:
-                self.refuse(ENTER_A_DATE, each.short_name)
+                self.refuse(missing, each.short_name)
         if not self.errors and self.ends.data < self.starts.data:
             self.refuse(_("The last day is before the first day."), "ends")
         return not self.errors

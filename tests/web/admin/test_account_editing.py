@@ -155,7 +155,7 @@ def test_address_of_someone_with_more_rights_does_not_change(
     mona = builders.an_account("mona", is_admin=True, email="mona@example.org")
     for account in (mona.id, cast.max.id):
         refused = edited(admin, of(account), email="mine@example.org", name="M.")
-        assert "the address can’t be changed here" in words(refused.text)
+        assert "Its address can’t be changed here" in words(refused.text)
     assert edited(admin, of(mona.id), name="Mona Lund").status_code == 303
     anna = builders.an_account("anna", staff_roles=["auditor"], email="anna@example.org")
     builders.an_account("helen", staff_roles=["help_desk"])
@@ -166,7 +166,7 @@ def test_address_of_someone_with_more_rights_does_not_change(
     try:
         helen = browser_of(app, "helen")
         refused = edited(helen, of(anna.id), email="helen@example.org")
-        assert "the address can’t be changed here" in words(refused.text)
+        assert "Its address can’t be changed here" in words(refused.text)
         visitor = visitors.read(Account.username == "helen")
         assert visitor
         wanted = AccountDetails(name="Anna", email="helen@example.org")
@@ -189,7 +189,7 @@ def test_address_of_someone_who_decides_applications_does_not_change(
         account = iris.account_id
     assert account
     refused = edited(admin, of(account), email="mine@example.org")
-    assert "the address can’t be changed here" in words(refused.text)
+    assert "Its address can’t be changed here" in words(refused.text)
 
 
 def test_address_that_is_the_username_stays(admin: FlaskClient) -> None:

@@ -91,7 +91,7 @@ def test_a_paused_line_rings_for_those_who_want_to_hear_it(
     expect(boss.page.locator("#opening-seats rect")).to_have_count(1)
     chief.listen("/admin/operations")
     bell, said = chief.page.locator("#bell"), chief.page.locator("#bell-said")
-    bell.get_by_role("button", name="Turn on the sound of alarms").click()
+    bell.get_by_role("button", name="Turn on alarm sound").click()
     expect(bell).to_have_attribute("data-rung", "1")  # how it sounds
     press(boss, "Pause the waiting room", "Pause")
     expect(said).to_contain_text("No one is admitted")
@@ -100,7 +100,7 @@ def test_a_paused_line_rings_for_those_who_want_to_hear_it(
     expect(bell).to_have_attribute("data-rung", "2")
     expect(chief.page).to_have_title(re.compile("^⚠ Operations"))
     bell.get_by_role("button", name="Mute the alarm").click()
-    expect(bell.get_by_role("button")).to_have_text("Turn on the sound of alarms")
+    expect(bell.get_by_role("button")).to_have_text("Turn on alarm sound")
     boss.page.get_by_role("button", name="Resume the waiting room").click()
     expect(said).to_be_empty()
     expect(chief.page).to_have_title(re.compile("^Operations"))

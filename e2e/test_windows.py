@@ -56,7 +56,7 @@ def test_the_page_follows_how_ready_a_term_is(meet: Meet, term: Term, course: Co
     boss.go("/admin")
     window = builders.a_coming_window(term, minutes=10)
     ready = boss.page.locator(f"#ready-{term.id}")
-    told = re.compile(r"Ready since[\s\S]*1 section\.\s+[12] web process")
+    told = re.compile(r"Ready for opening since[\s\S]*1 section is loaded\.\s+[12] web process")
     expect(ready).to_contain_text(told, timeout=60_000)
     expect(boss.page.locator(f"#window-{window.id}")).to_be_visible()
     builders.a_section(course, term)

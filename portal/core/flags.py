@@ -31,7 +31,7 @@ LABELS = {
     "captcha_breaker": _l("Circuit breaker: captcha server"),
     "rate_limits": _l("Rate limits"),
     "live_push": _l("Live updates"),
-    "mail": _l("Mail"),
+    "mail": _l("Email"),
     "mail_breaker": _l("Circuit breaker: mail server"),
     "webhooks": _l("Webhooks"),
     "payments_breaker": _l("Circuit breaker: payment provider"),

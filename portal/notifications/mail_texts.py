@@ -27,22 +27,22 @@ MARK = re.compile(r"\{([^{}\n]*)\}")
 # Values of several paragraphs; the others are parts of a line.
 BLOCKS = {"text", "link", "settings"}
 PLACEHOLDERS = {
-    "name": _l("the name of the person; the mail address of a person without an account"),
+    "name": _l("the name of the person; the email address of a person without an account"),
     "title": _l("what happened, in one sentence"),
-    "text": _l("what it means, in sentences; codes and links of a password too"),
+    "text": _l("the details, including codes and password links"),
     "institution": _l("the name of the university"),
 }
 OF_NOTIFICATIONS = {
     "link": _l("where to go next"),
     "term": _l("the name of the term"),
-    "settings": _l("why the person gets the mail, and how to stop that"),
+    "settings": _l("why the person gets the email, and how to stop that"),
 }
 NEEDED = "text"  # without it a mail could lack its code, or say nothing
 OTHER_KINDS = {
     CODE: _l("Code in place of a captcha"),
     LINK: _l("Link to sign up or to choose a password"),
     ALERT: _l("Account warning"),
-    REPORT: _l("Report by mail"),
+    REPORT: _l("Report by email"),
 }
 # Kinds that people do not choose to get: they say nothing of settings.
 UNASKED = {CODE, LINK, ALERT}
@@ -211,7 +211,7 @@ def example(kind: str) -> dict[str, str]:
     why = _("You get this email because your settings include “%(kind)s”.", kind=what)
     return {
         "title": _("Example: %(what)s", what=what),
-        "text": _("Here the mail says what happened, with its details."),
+        "text": _("Details of what happened appear here."),
         "link": f"{_('My classes')}:\n{settings.url}/terms/1/mine",
         "term": _("Example term"),
         "settings": f"{filled(why)}\n{settings.url}/inbox/settings",

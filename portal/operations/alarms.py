@@ -249,7 +249,7 @@ def _of_outbox(stored: Stored | None) -> Iterator[Alarm]:
     if stored and stored.mails_in_all:
         count = stored.mails_in_all
         text = _n("%(num)s email was not delivered.", "%(num)s emails were not delivered.", count)
-        yield Alarm(text, _("Send or discard undelivered mail below."), "few")
+        yield Alarm(text, _("Send or discard undelivered email below."), "few")
     if stored and stored.applications_in_all:
         count = stored.applications_in_all
         text = _n(
@@ -257,7 +257,7 @@ def _of_outbox(stored: Stored | None) -> Iterator[Alarm]:
             "%(num)s checks or payments of applications failed.",
             count,
         )
-        yield Alarm(text, _("Try failed checks and payments again below."), "few")
+        yield Alarm(text, _("Retry failed checks and payments below."), "few")
     if stored and stored.undelivered:
         text = _n(
             "%(num)s webhook delivery failed.",

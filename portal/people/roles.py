@@ -68,9 +68,9 @@ WORDS = {
     Right.APPLY: _l("send applications"),
     Right.TEACH: _l("see the rosters of your classes"),
     Right.CALL_ADMIN_API: _l("call the admin API"),
-    Right.ADVISE: _l("see the records and plans of your advisees, and clear them to register"),
-    Right.SCHEDULE: _l("see and change the sections of your departments, with their rosters"),
-    Right.SUBSCRIBE: _l("get reports that you may see by mail"),
+    Right.ADVISE: _l("see the records and plans of advisees, and clear them to register"),
+    Right.SCHEDULE: _l("see and change the sections of assigned departments, with their rosters"),
+    Right.SUBSCRIBE: _l("get reports by email"),
     Right.SEE_TERMS: _l("see terms, windows and waiting rooms"),
     Right.SEE_ROUNDS: _l(
         "see allocation rounds, and once a result is published all ballots under pseudonyms"
@@ -91,7 +91,7 @@ WORDS = {
     Right.SEE_OPERATIONS: _l("see the state of the portal"),
     Right.SEE_WEBHOOKS: _l("see webhooks"),
     Right.SEE_SERVICE_TOKENS: _l("see service tokens"),
-    Right.SEE_MAIL_TEXTS: _l("see the texts of mails"),
+    Right.SEE_MAIL_TEXTS: _l("see email texts"),
     Right.CHANGE_TERMS: _l("change terms and their rules"),
     Right.CHANGE_WINDOWS: _l("change windows and waiting rooms"),
     Right.CHANGE_ROUNDS: _l("make, announce and publish allocation rounds"),
@@ -111,7 +111,7 @@ WORDS = {
     Right.OPERATE: _l("operate the portal"),
     Right.CHANGE_WEBHOOKS: _l("change webhooks"),
     Right.CHANGE_SERVICE_TOKENS: _l("create and revoke service tokens"),
-    Right.CHANGE_MAIL_TEXTS: _l("change the texts of mails"),
+    Right.CHANGE_MAIL_TEXTS: _l("change email texts"),
 }
 # Each only about their own.
 OWN = frozenset(

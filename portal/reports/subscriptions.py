@@ -69,7 +69,7 @@ REFUSED = {
     "report": _l("You may not see this report."),
     "term": _l("The term is archived or deleted."),
     "stopped": _l("It has stopped. Change it to start it again."),
-    "under_way": _l("A mail with it is already on its way."),
+    "under_way": _l("An email with this report is already on its way."),
 }
 
 
@@ -144,7 +144,7 @@ class SubscriptionView:
 # A code of `state`: text and tone.
 STATES = {
     "file": (_l("Sent with the file"), "go"),
-    "link": (_l("Sent with a link: the file was too large for a mail"), "few"),
+    "link": (_l("Sent with a link: the file was too large for an email"), "few"),
     "waiting": (_l("Waiting to be sent"), "wait"),
     "dead": (_l("Could not be sent"), "stop"),
     "gone": (_l("No longer known"), ""),
@@ -351,7 +351,7 @@ def _text(made: TermReport, file: tuple[str, bytes] | None) -> list[str]:
         rows = _("The file %(name)s has the rows.", name=file[0])
     else:
         most = formatting.number(backend().settings.attachment_kb)
-        rows = _("The file is larger than %(most)s KB, too large for a mail.", most=most)
+        rows = _("The file is larger than %(most)s KB, too large for an email.", most=most)
         rows += " " + _("Open it with the link below.")
     parts = [_("Time: %(when)s.", when=now), figures, rows, made.note]
     return [each if each == figures else mail_texts.filled(each) for each in parts if each]

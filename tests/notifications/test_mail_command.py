@@ -33,7 +33,7 @@ def mail(*arguments: str) -> Result:
 def test_it_says_that_there_is_none(backend: Backend) -> None:  # noqa: ARG001
     said = mail()
     assert (said.exit_code, said.stdout) == (0, "")
-    assert "No undelivered mail." in said.stderr
+    assert "No undelivered email." in said.stderr
 
 
 def test_it_lists_each_with_its_error(dead: MailSender) -> None:

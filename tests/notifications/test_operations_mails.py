@@ -104,7 +104,7 @@ def test_discarded_ones_are_forgotten(admin: FlaskClient, dead: list[int]) -> No
     admin.post(address("all", "discard"), data=seen(admin, "all", "discard"))
     assert outbox() == []
     assert [entry.subject for entry in entries()] == [f"mail:{one}", "mail:all"]
-    assert "No undelivered mail." in admin.get(PAGE).text
+    assert "No undelivered email." in admin.get(PAGE).text
 
 
 def test_who_comes_second_is_told_and_nothing_happens_twice(

@@ -193,7 +193,7 @@ def test_file_too_large_for_a_mail_comes_as_a_link(  # noqa: PLR0917
     fall_due(relay)
     (mail,) = postman.mails
     assert list(mail.iter_attachments()) == []
-    assert "larger than 0 KB, too large for a mail." in text_of(mail)
+    assert "larger than 0 KB, too large for an email." in text_of(mail)
     assert f"/admin/terms/{term.id}/rosters.csv" in text_of(mail)
     assert "Sent with a link" in shown(admin)
 
@@ -438,14 +438,14 @@ def test_change_and_end_leave_entries(
     assert admin.get(f"{here}/edit").status_code == 200
     admin.post(f"{here}/edit", data={"days": "monday", "at": "18:05"})
     assert "Every Monday at 6:05 pm" in shown(admin)
-    assert "You get no more mails with it." in words(admin.get(f"{here}/end").text)
+    assert "You no longer get this report by email." in words(admin.get(f"{here}/end").text)
     set_row(next_at=PAST)
     subscriptions.queue_due()
     for _ in range(2):  # a double click
         assert admin.post(f"{here}/end").status_code == 303
     relay.send_due()  # what waited is not sent
     assert (rows(), postman.mails, outbox()) == ([], [], [])
-    assert "You get no report by mail." in shown(admin)
+    assert "You get no reports by email." in shown(admin)
     assert acts() == ["subscribe", "change", "end"]
     assert {each.account_id for each in entries()} == {cast.max.id}
     assert entries()[1].before == {"report": "rosters", "days": "daily", "at": "07:30"}
@@ -521,7 +521,7 @@ def test_send_now_mails_it_at_once_and_once(
     assert "Waiting to be sent" in shown(admin)
     again = admin.post(send)
     assert again.status_code == 409
-    assert "A mail with it is already on its way." in words(again.text)
+    assert "An email with this report is already on its way." in words(again.text)
     relay.send_due()
     assert len(postman.mails) == 1
     assert only().next_at == before
@@ -538,7 +538,7 @@ def test_subscriptions_of_others_do_not_exist(app: Flask, admin: FlaskClient, te
     a_staff()
     subscribe(admin, term)
     audrey, here = browser_of(app, "audrey"), f"{PAGE}/{only().id}"
-    assert "You get no report by mail." in shown(audrey)
+    assert "You get no reports by email." in shown(audrey)
     for act in ("edit", "end"):
         assert audrey.get(f"{here}/{act}").status_code == 404
     for act in ("edit", "send"):
@@ -556,7 +556,7 @@ def test_refused_mail_is_undelivered_and_can_be_sent_again(
     wait_for(lambda: relay.send_due() or outbox()[0].dead_at)
     assert "Could not be sent" in shown(admin)
     page = words(admin.get("/admin/operations").text)
-    assert "Report by mail" in page
+    assert "Report by email" in page
     assert "550 no such user" in page
     with transaction() as session:
         session.execute(update(OutboxEntry).values(dead_at=None, due_at=func.now(), tries=0))

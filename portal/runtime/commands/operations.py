@@ -117,7 +117,7 @@ def mail_command(*, retry: bool) -> None:
     if retry:
         click.echo(f"Sending again: {len(revived)}.", err=True)
     elif not mails:
-        click.echo("No undelivered mail.", err=True)
+        click.echo("No undelivered email.", err=True)
     raise SystemExit(bool(mails) and not retry)
 
 

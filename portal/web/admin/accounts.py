@@ -74,7 +74,7 @@ def switch(account_id: int, wanted: str) -> ResponseReturnValue:
         meaning = [
             _("No one can log in to this account. Its sessions and access tokens end at once."),
             _(
-                "Seats, waitlist positions, roles and records stay, and mail about them still goes"
+                "Seats, waitlist positions, roles and records stay, and emails about them still go"
                 " out."
             ),
         ]

@@ -64,7 +64,7 @@ MAIL_ACTIONS = {
         button=_l("Send again"),
     ),
     "discard": Wording(
-        _l("Discard undelivered mail"),
+        _l("Discard undelivered email"),
         _l(
             "The email is never sent. Notifications stay in the person’s inbox in the"
             " portal. Account warnings are sent by email only."
@@ -75,10 +75,10 @@ MAIL_ACTIONS = {
     ),
 }
 RETRY_OF_APPLICATION = Wording(
-    _l("Try this again"),
-    _l("A worker tries it at once, and up to three more times. It counts only once."),
-    done=_l("A worker tries it again."),
-    button=_l("Try again"),
+    _l("Retry this"),
+    _l("A worker retries it at once, and up to three more times. It counts only once."),
+    done=_l("A worker retries it."),
+    button=_l("Retry"),
 )
 DELIVERY_ACTIONS = {
     "retry": Wording(

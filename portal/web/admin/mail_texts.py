@@ -83,7 +83,9 @@ def change(mail_kind: str, mail_language: str) -> ResponseReturnValue:
             _("Someone else has changed this text. Theirs is below. Save again to use yours.")
         )
         return _page(mail_kind, mail_language, form, version, theirs=theirs), 409
-    return done(_("Text saved. Mail already in the queue keeps its old text."), url_for(".index"))
+    return done(
+        _("Text saved. Emails already in the queue keep their old text."), url_for(".index")
+    )
 
 
 @bp.route(f"{ONE}/standard", methods=["GET", "POST"])
@@ -97,10 +99,10 @@ def reset(mail_kind: str, mail_language: str) -> ResponseReturnValue:
         button=_("Use the standard text"),
         back=(url_for(".show", mail_kind=mail_kind, mail_language=mail_language), _("Text")),
         facts=[
-            (_("Mail"), mail_texts.labels()[mail_kind]),
+            (_("Email"), mail_texts.labels()[mail_kind]),
             (_("Language"), LANGUAGES[mail_language]),
         ],
-        meaning=[_("New mail gets the standard text. The audit trail keeps yours.")],
+        meaning=[_("New emails get the standard text. The audit trail keeps yours.")],
         seen={"version": stored.id if stored else 0},
     )
 

@@ -95,7 +95,7 @@ def subscribe() -> ResponseReturnValue:
     except SubscriptionRefused as refused:
         form.refuse(REFUSED[refused.code])
         return _page(form), 409
-    return done(_("You get this report by mail from now on."), url_for(".index"))
+    return done(_("You get this report by email from now on."), url_for(".index"))
 
 
 @bp.route("/<int:subscription_id>/edit", methods=["GET", "POST"])
@@ -107,7 +107,7 @@ def edit(subscription_id: int) -> ResponseReturnValue:
     page = Confirmation(
         title=_("Change when the report comes"),
         button=_("Save"),
-        back=(url_for(".index"), _("Reports by mail")),
+        back=(url_for(".index"), _("Reports by email")),
         facts=_facts(found),
         meaning=() if found.row.next_at else [_("It has stopped. This starts it again.")],
     )
@@ -135,9 +135,11 @@ def end(subscription_id: int) -> ResponseReturnValue:
     page = Confirmation(
         title=_("Stop sending the report"),
         button=_("Stop sending it"),
-        back=(url_for(".index"), _("Reports by mail")),
+        back=(url_for(".index"), _("Reports by email")),
         facts=_facts(found or abort(404)),
-        meaning=[_("You get no more mails with it. You can ask for it again at any time.")],
+        meaning=[
+            _("You no longer get this report by email. You can ask for it again at any time.")
+        ],
         danger=True,
     )
 

@@ -105,8 +105,8 @@ def test_page_shows_readiness_for_the_next_window(
     assert "Not ready yet" in admin.get(PAGE).text
     make_ready(term.id)
     page = text(admin.get(PAGE).text)
-    assert "Ready since" in page
-    assert "The ledger has 1 section." in page
+    assert "Ready for opening since" in page
+    assert "1 section is loaded." in page
     backend.redis.hset(f"{{t:{term.id}}}:warmup", "sent", 0)
     assert "Getting ready: 1 of 1 sections are in the ledger" in text(admin.get(PAGE).text)
     with database_outage.away():

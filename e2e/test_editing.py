@@ -41,6 +41,52 @@ def test_a_course_is_edited_on_a_phone_without_javascript_and_students_see_it(
     ada.asks_until(ada.row(section).get_by_text("Touching sounds").first)
 
 
+def test_a_student_and_an_instructor_are_created_and_edited_and_their_pages_follow(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    name = f"pia{term.id}"
+    boss = meet("max")
+    main = boss.page.locator("main")
+
+    def fill(button: str, **fields: str) -> None:
+        for label, text in fields.items():
+            main.get_by_label(label.replace("_", " "), exact=True).fill(text)
+        main.get_by_role("button", name="Review").click()
+        main.get_by_label("Reason").fill(WHY)
+        main.get_by_role("button", name=button).click()
+
+    boss.go("/admin/students")
+    boss.page.get_by_role("link", name="New student").click()
+    number = f"P{term.id}"
+    fill("Create student", Username=name, Name="Pia Park", Student_number=number, Level="Graduate")
+    expect(main.locator(".row-code").first).to_have_text(number)
+    boss.page.get_by_role("link", name="Edit", exact=True).click()
+    fill("Save changes", Name="Pia Parker", Class_year="Senior")
+    expect(main.locator("h1")).to_have_text("Pia Parker")
+    expect(main).to_contain_text("Senior")
+    expect(main).to_contain_text("Graduate")  # as it was
+
+    boss.go("/admin/instructors")
+    boss.page.get_by_role("link", name="New instructor").click()
+    fill("Create instructor", Name=f"Rui {term.id}")
+    expect(main.locator("h1")).to_have_text(f"Rui {term.id}")
+    boss.go(f"/admin/terms/{term.id}/sections/{section.id}/edit")
+    main.get_by_label("Instructor 1").fill(f"Rui {term.id}")
+    main.get_by_role("button", name="Review").click()
+    main.get_by_label("Reason").fill(WHY)
+    main.get_by_role("button", name="Save changes").click()
+    boss.go(f"/admin/instructors?q=Rui {term.id}")
+    boss.page.get_by_role("link", name=f"Rui {term.id}").click()
+    expect(main).to_contain_text(section.title)
+    boss.page.get_by_role("link", name="Edit", exact=True).click()
+    fill("Save changes", Name=f"Rui Reis {term.id}")
+    expect(main.locator("h1")).to_have_text(f"Rui Reis {term.id}")
+    ada = meet("ada")
+    ada.go(f"/terms/{term.id}")
+    ada.asks_until(ada.row(section).get_by_text(f"Rui Reis {term.id}").first)
+
+
 def test_a_deactivated_student_is_out_at_once_and_can_come_back(meet: Meet, term: Term) -> None:
     name = f"nora{term.id}"
     student = builders.a_student(name)

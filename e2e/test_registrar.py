@@ -7,8 +7,10 @@ from e2e.portal import Running
 from portal.catalog.models import Section, Term
 from portal.people import caches
 from portal.people.models import Student
+from portal.recorder import receipts
 from tests import cast as builders
-from tests.cast import Cast
+from tests.cast import Cast, Meets
+from tests.ledger_claims import claim
 
 WHY = "Agreed with the dean."
 
@@ -137,3 +139,44 @@ def test_several_sections_get_seats_and_students_see_it_until_it_is_undone(
     main.get_by_role("button", name="Undo the change").click()
     expect(main.locator("h1")).to_have_text("2 sections are changed")
     expect(ada.seats(section)).to_contain_text("20")
+
+
+def test_a_room_is_measured_shows_who_is_in_it_twice_and_is_found_from_everywhere(
+    meet: Meet, term: Term, cast: Cast
+) -> None:
+    hall, one, two = f"Hall {term.id}", f"AAA-{term.id}", f"BBB-{term.id}"
+    builders.an_open_window(term)
+    times = (Meets("MR", "10:00", "11:50", room=hall),)
+    found = [
+        builders.a_section(builders.a_course(code), term, capacity=seats, meetings=times)
+        for code, seats in ((one, 20), (two, 60))
+    ]
+    code = receipts.code(term.id, claim(cast.dan, found[0]).seq)
+    boss = meet("max")
+    main, box = boss.page.locator("main"), boss.page.get_by_role("search", name="Search everything")
+
+    def look_for(text: str) -> None:
+        box.get_by_role("searchbox").fill(text)
+        box.get_by_role("searchbox").press("Enter")
+
+    boss.go("/admin")
+    look_for(hall)
+    main.get_by_role("link", name=hall).click()
+    expect(main.locator("h1")).to_have_text(hall)
+    expect(main).to_contain_text(f"At the same time as {one.replace('-', ' ')}-01")
+    boss.page.get_by_role("link", name="Change seats").click()
+    boss.dialog.get_by_label("Seats").fill("40")
+    boss.dialog.get_by_label("Reason").fill(WHY)
+    boss.dialog.get_by_role("button", name="Save").click()
+    expect(main.get_by_role("row", name=two)).to_contain_text("More seats than the room")
+    expect(main.get_by_role("row", name=one)).not_to_contain_text("More seats than the room")
+    look_for(found[1].crn)
+    main.get_by_role("link", name=found[1].title).first.click()
+    expect(main.locator("h1")).to_contain_text(found[1].title)
+    look_for(code)
+    main.get_by_role("link", name=code).click()
+    boss.asks_until(main.get_by_text("Dan").first)  # once it is recorded
+    boss.go(f"/admin/terms/{term.id}/rooms?problems=1")
+    row = main.get_by_role("row", name=hall)
+    expect(row).to_contain_text("1 double booking")
+    expect(row).to_contain_text("1 section too large")

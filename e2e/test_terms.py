@@ -3,8 +3,11 @@
 from playwright.sync_api import expect
 
 from e2e.person import Meet
+from portal.backend import backend
 from portal.catalog.models import Section, Term
 from tests import cast as builders
+from tests.cast import Cast
+from tests.ledger_claims import claim
 
 
 def test_registrar_copies_a_term_publishes_it_and_students_find_it(
@@ -48,3 +51,30 @@ def test_registrar_copies_a_term_publishes_it_and_students_find_it(
     found.click()
     expect(ada.page.locator("#banner")).to_contain_text("Opens on")
     expect(ada.page.locator(".section-row")).to_contain_text(section.title)
+
+
+def test_an_archived_term_leaves_the_lists_keeps_its_schedule_and_comes_back(
+    meet: Meet, term: Term, section: Section, cast: Cast
+) -> None:
+    window = builders.an_open_window(term)
+    claim(cast.ada, section)
+    backend().ledger.close_window(term.id, window.id, "tests")
+    builders.a_term(f"{term.name}, second")
+    boss, ada = meet("max"), meet("ada")
+    boss.go(f"/admin/terms/{term.id}")
+    badge, found = boss.page.locator(".facts .badge"), ada.page.get_by_role("link", name=term.name)
+    ada.go("/?all")
+    expect(found.first).to_be_visible()
+    for button, state, listed in (
+        ("Archive the term", "Archived", False),
+        ("Bring the term back", "Published", True),
+    ):
+        boss.page.get_by_role("link", name=button).click()
+        boss.dialog.get_by_label("Reason").fill("The semester is over.")
+        boss.dialog.get_by_role("button", name=button).click()
+        expect(badge).to_have_text(state)
+        if not listed:
+            ada.go(f"/terms/{term.id}/schedule")
+            expect(ada.page.locator("main")).to_contain_text(section.title)
+        while (ada.go("/?all") and found.count() > 0) != listed:
+            ada.page.wait_for_timeout(300)

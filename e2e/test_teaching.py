@@ -77,23 +77,25 @@ def test_seats_that_are_asked_for_reach_who_waits(
 
     iris.go(f"/teaching/sections/{last_seat.id}")
     iris.page.get_by_role("link", name="Ask for more seats").click()
-    iris.page.get_by_label("New number of seats").fill("2")
+    iris.page.get_by_label("New number of seats").fill("3")
     iris.page.get_by_label("Why").fill("One of them has to graduate.")
     iris.page.get_by_role("button", name="Send request").click()
     expect(iris.page.locator(".request-row").first).to_contain_text("Open")
 
-    expect(admin.page.locator("#toasts")).to_contain_text("Iris requests 2 seats")
+    expect(admin.page.locator("#toasts")).to_contain_text("Iris requests 3 seats")
     asked = admin.page.locator(".request-row", has_text="One of them has to graduate.")
     asked.get_by_role("link", name="Decide").click()
     expect(admin.page.locator("main")).to_contain_text(
         "The first student on the waitlist gets a seat at once"
     )
+    admin.page.get_by_label("Number of seats").fill("2")
     admin.page.get_by_role("button", name="Approve").click()
     expect(admin.page.locator("#toasts")).to_contain_text("Approved")
 
     cleo.has(last_seat, "selected")
     expect(cleo.page.locator("#toasts")).to_contain_text("You got a seat")
     expect(iris.page.locator(".request-row").first).to_contain_text("Approved")
+    expect(iris.page.locator(".request-row").first).to_contain_text("In part: 2 seats")
     expect(iris.page.locator("#toasts")).to_contain_text("now has 2 seats")
 
 

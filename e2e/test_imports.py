@@ -16,7 +16,7 @@ from portal.core.db import transaction
 from tests import cast as builders
 from tests.exchange.campus import Campus
 from tests.exchange.class_schedules import ALGORITHMS, write_xlsx
-from tests.exchange.makers import as_zip, set_cell
+from tests.exchange.makers import as_zip, set_cell, zipped
 
 
 @pytest.fixture
@@ -171,6 +171,8 @@ def test_a_workbook_goes_out_is_edited_and_only_its_edited_cells_come_in(
     expect(ada.seats(section)).to_contain_text("23")
     ada.asks_until(ada.row(section).get_by_text("Knots and braids").first)
     expect(ada.seats(others[0])).to_contain_text("7")
+    boss.go(f"/admin/terms/{term.id}/sections/{section.id}")
+    expect(boss.page.locator("main")).to_contain_text(book.name)  # in its history
     unchanged = boss.page.get_by_text("Nothing would change. The portal already has all this data.")
     boss.go("/admin/imports")
     boss.page.get_by_label("Files", exact=True).set_input_files(book)
@@ -207,3 +209,26 @@ def test_dates_that_no_file_has_are_given_on_a_phone(
     again.press("Enter")
     boss.asks_until(page.get_by_text("Preview: nothing has been changed yet."))
     page.get_by_role("button", name="Discard").click()
+
+
+HOSTILE = {
+    "page.csv": (b"<!doctype html><html><body>Log in</body></html>", "page.csv is a web page"),
+    "bomb.zip": (
+        zipped({"sections.csv": bytes(50 * 2**20)}),
+        "sections.csv unpacks to more than 200 times its size.",
+    ),
+    "columns.csv": ("Colour;Size\nred;9\n".encode("utf-16"), "Colour"),
+}
+
+
+def test_files_that_are_no_semester_are_answered_in_words(
+    meet: Meet, term: Term, tmp_path: Path
+) -> None:
+    boss = meet("max")
+    for name, (content, said) in HOSTILE.items():
+        (tmp_path / name).write_bytes(content)
+        boss.go("/admin/imports")
+        boss.page.get_by_label("Files", exact=True).set_input_files(tmp_path / name)
+        boss.page.get_by_label("Term", exact=True).fill(term.name)
+        boss.page.get_by_role("button", name="Upload and preview").click()
+        expect(boss.page.locator("main")).to_contain_text(said)

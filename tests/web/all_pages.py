@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, time
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 from flask import Flask
@@ -40,6 +40,7 @@ from tests.applications.stories import an_application, decider
 from tests.cast import Cast, Meets
 from tests.exchange.makers import a_mapping, an_export, an_import
 from tests.rounds.builders import a_round
+from tests.web.http.route_rules import RULES
 from tests.web.pages import address, press
 from tests.web.student.plans import plan_section
 from tests.web.visitors import browser_of
@@ -48,7 +49,7 @@ NO_PAGES = (
     *("static", "api.", "api_docs.", "calendar.", "health.", "live.", "oidc."),
     *("captcha.challenge", "login.challenge"),
 )
-RULES = {"prerequisites": {"any": [{"course": "MAT-1"}, {"course": "MAT-2"}]}, "note": "Ñ"}
+STRICT = {"prerequisites": {"any": [{"course": "MAT-1"}, {"course": "MAT-2"}]}, "note": "Ñ"}
 
 FAR = datetime(2040, 1, 1, tzinfo=UTC)
 
@@ -60,9 +61,29 @@ def pages(app: Flask, values: Values) -> Iterator[str]:
 
     A window stands with its own term, and a section with the first, where all sections are.
     """
-    for rule in app.url_map.iter_rules():
-        if "GET" in (rule.methods or ()) and not rule.endpoint.startswith(NO_PAGES):
-            yield from _filled(rule, values)
+    for route in _routes(app):
+        yield from _filled(route, values)
+
+
+def pages_of(app: Flask, values: Values, username: str) -> Iterator[str]:
+    """Return the pages that someone may open, and one of each blueprint that they may not.
+
+    The others that they may not open are the same error page again.
+    """
+    refused = set[str]()
+    for route in _routes(app):
+        blueprint, found = route.endpoint.partition(".")[0], _filled(route, values)
+        if RULES[f"GET {route.rule}"].of(username) not in {"login", "no"}:
+            yield from found
+        elif blueprint not in refused:
+            refused.add(blueprint)
+            yield from islice(found, 1)
+
+
+def _routes(app: Flask) -> Iterator[Rule]:
+    for route in app.url_map.iter_rules():
+        if "GET" in (route.methods or ()) and not route.endpoint.startswith(NO_PAGES):
+            yield route
 
 
 def a_story(app: Flask, cast: Cast) -> Values:
@@ -145,7 +166,7 @@ def _sections(term: Term, cast: Cast) -> dict[str, Any]:
         "held": {"meetings": morning, "instructor": cast.iris},
         "full": {"capacity": 1},
         "freed": {"capacity": 1, "instructor": cast.iris},
-        "clash": {"meetings": morning[:1], **RULES},
+        "clash": {"meetings": morning[:1], **STRICT},
         "canceled": {"status": "CANCELED"},
         "closed": {"status": "CONFIRMED"},
         "none": {"capacity": 0, "waitlist": 0},

@@ -12,7 +12,7 @@ from flask import Flask
 from portal.core.settings import ROOT
 from portal.web.http.layout import HTMX as CONFIG
 from tests.cast import Cast
-from tests.web.all_pages import Values, a_story, pages
+from tests.web.all_pages import Values, a_story, pages_of
 from tests.web.pages import DIALOG, HTMX
 from tests.web.visitors import browser_of
 
@@ -102,7 +102,7 @@ def values(app: Flask, cast: Cast) -> Values:
 @pytest.mark.parametrize("username", ["ada", "iris", "max"])
 def test_every_htmx_target_exists_on_the_page(app: Flask, values: Values, username: str) -> None:
     browser, seen, wrong = browser_of(app, username), 0, []
-    for address in pages(app, values):
+    for address in pages_of(app, values, username):
         for headers in ({}, DIALOG):
             answer = browser.get(address, headers=headers)
             if answer.status_code == 200 and answer.mimetype == "text/html":

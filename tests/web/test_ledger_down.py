@@ -6,7 +6,7 @@ from flask import Flask
 from portal.backend import Backend
 from portal.recorder.recorder import drain
 from tests.cast import Cast
-from tests.web.all_pages import Values, a_story, pages
+from tests.web.all_pages import Values, a_story, pages_of
 from tests.web.ledger_outage import SAID, ledger_away
 from tests.web.visitors import browser_of
 
@@ -65,7 +65,7 @@ def test_reads_work_and_decisions_ask_to_retry_without_the_ledger(
     app: Flask, backend: Backend, story: Values, username: str
 ) -> None:
     client = browser_of(app, username)
-    visited = [each for each in pages(app, story) if room_of(each) in WALKS[username]]
+    visited = [each for each in pages_of(app, story, username) if room_of(each) in WALKS[username]]
     before = {each: client.get(each).status_code for each in visited}
     assert 200 in before.values()
     with ledger_away(backend):

@@ -9,7 +9,7 @@ from flask import Flask
 
 from portal.core.settings import ROOT
 from tests.cast import Cast
-from tests.web.all_pages import Values, a_story, pages
+from tests.web.all_pages import Values, a_story, pages_of
 from tests.web.visitors import browser_of
 
 CATALOGUE = ROOT / "portal" / "translations" / "es" / "LC_MESSAGES" / "messages.po"
@@ -57,7 +57,7 @@ def test_no_spanish_page_has_english_text(
 ) -> None:
     client, seen, left = browser_of(app, username), 0, dict[str, str]()
     read = set[str]()  # lines, most of which are on many pages
-    for address in pages(app, story):
+    for address in pages_of(app, story, username):
         answer = client.get(address, headers=SPANISH)
         if answer.mimetype == "text/html" and not answer.location:
             lines = set(unescape(NAMES.sub("", answer.text)).split("\n")) - read

@@ -41,6 +41,8 @@ def test_names_and_titles_are_escaped(app: Flask, cast: Cast, values: Values) ->
                 if page.mimetype == "text/html":
                     assert "<x-evil" not in page.text, f"{username} at {page.request.path}"
                     shown += "&lt;x-evil" in page.text
+                if page.status_code in {403, 404}:
+                    break  # the same error page in every way
     assert shown > 20
     assert cast.ada
 

@@ -161,7 +161,7 @@ def _odd(route: Route, values: Values) -> list[str]:
 
 def _unbroken(visitors: Visitors, asked: list[Asked]) -> None:
     broken = []
-    for name, page, how in one_in(8, asked):
+    for name, page, how in one_in(16, asked):
         with visitors[_who(name)].open(page, **how) as answer:
             if answer.status_code >= 500 and name not in TELL_OF_WORKERS:
                 broken.append(f"{answer.status_code} {page[:120]} {str(how)[:200]}")

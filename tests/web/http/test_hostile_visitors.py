@@ -162,7 +162,7 @@ def _unbroken(
     for name, method, path in _some(app, values):
         for who in ("", "ada"):
             client = browser_of(app, who) if who else app.test_client()
-            for how in one_in(5, hows, path + who) if reads or method != "GET" else ():
+            for how in one_in(10, hows, path + who) if reads or method != "GET" else ():
                 status = _status(client, method, path, dict(how))
                 if status >= 500:
                     broken.append(f"{status} {who} {name} {str(how)[:200]}")

@@ -26,7 +26,8 @@ MOVING = """() => [...document.querySelectorAll("*")]
 
 # The filled buttons that can be seen: a page has one main act, what opens over it another.
 MAIN_ACTS = """() => {
-    const place = document.querySelector("dialog[open], .filters-more[open]") ?? document;
+    const sheet = innerWidth < 1024 ? ".filters-more[open]" : "dialog[open]";
+    const place = document.querySelector(`dialog[open], ${sheet}`) ?? document;
     return [...place.querySelectorAll(".btn-primary, .plan-submit")]
         .filter((it) => it.checkVisibility({ visibilityProperty: true }))
         .map((it) => it.textContent.trim().replace(/\\s+/g, " "));

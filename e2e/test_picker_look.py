@@ -142,7 +142,7 @@ def test_the_counts_of_a_compact_row_stay_in_their_row_in_each_language(
     meet("ben").enter(term).pick(last_seat)
     meet("ada")  # logs in by English words, should it be the first time
     ada = meet("ada", viewport=LAPTOP, locale="es-MX").enter(term)
-    expect(ada.row(last_seat)).to_contain_text("Lista de espera vacía")
+    expect(ada.row(last_seat)).to_contain_text("Nadie en espera")
     assert not ada.row(last_seat).locator(".seats-note").evaluate(RUNS_OVER)
 
 
@@ -180,6 +180,23 @@ def rows_above_the_bar(page: Page) -> int:
     """How many rows the first screen shows above the bar at its foot, if it has one."""
     expect(page.locator(".section-row")).to_have_count(12)
     return int(page.evaluate(ABOVE_THE_BAR))
+
+
+def test_a_compact_row_on_a_laptop_shows_code_credits_and_requirement_whole(
+    meet: Meet, term: Term
+) -> None:
+    needs = {"prerequisites": {"course": "MAT-1010"}}
+    plain = builders.a_section(builders.a_course(f"PLN-{term.id}"), term)
+    strict = builders.a_section(builders.a_course(f"REQ-{term.id}"), term, **needs)
+    builders.an_open_window(term, minutes=300)
+    ada = meet("ada", viewport=LAPTOP).enter(term)
+    assert ada.row(strict).locator(".row-caution").inner_text() == (
+        "Requires MAT 1010 (not on your record)."
+    )
+    assert not ada.row(strict).locator(".row-caution").evaluate(RUNS_OVER)
+    line = ada.row(plain).locator(".row-code")
+    expect(line).to_contain_text(re.compile(rf"^PLN {term.id}-\d+ · \d+ credits · "))
+    assert not line.evaluate(RUNS_OVER)
 
 
 def test_what_a_compact_row_shortens_is_in_its_details(meet: Meet, term: Term) -> None:

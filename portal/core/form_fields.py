@@ -108,7 +108,14 @@ class _Choosing:
 
 
 class ChoicesField(_Choosing, SelectMultipleField):  # type: ignore[misc]
-    """Check boxes for any number of choices; `data` keeps the order of the choices."""
+    """Check boxes for any number of choices; `data` keeps the order of the choices.
+
+    `chips`: the choices are short, and shown side by side.
+    """
+
+    def __init__(self, label: str, *, chips: bool = False, **more: Any) -> None:
+        super().__init__(label, **more)
+        self.chips = chips
 
     def pre_validate(self, form: Any) -> None:  # noqa: ARG002
         """Raise StopValidation if a value is unknown, or a required choice is missing."""

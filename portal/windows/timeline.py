@@ -94,13 +94,16 @@ def timeline(
         ends = bar.x > LEFT
         name_x = bar.x + bar.width if ends else _beside(line, bar.x, window.name)
         rows.append(Row(window.name, name_x, HEAD + ROW * number, [bar], name_ends=ends))
-    for number, group in enumerate(groups):
-        name = ", ".join(dict.fromkeys((group.year, group.level)))  # "Visiting" is both
+    names = [
+        ", ".join(dict.fromkeys((each.year, each.level))) for each in groups
+    ]  # "Visiting" is both
+    start = max((_beside(line, 0, name) for name in names), default=0)
+    for number, (group, name) in enumerate(zip(groups, names, strict=True)):
         bars = [
             scale.bar(_cover(group, period), period.opens, period.closes)
             for period in group.stretches
         ]
-        tracks.append(Row(name, _beside(line, 0, name), below + TRACK * number, bars))
+        tracks.append(Row(name, start, below + TRACK * number, bars))
     height = below + TRACK * len(groups)
     return Timeline(rows, tracks, scale.ticks(), line, height, height + FOOT)
 

@@ -98,9 +98,9 @@ class CourseForm(Form):
         },
         missing=_l("Choose who can register."),
     )
-    years = ChoicesField(_l("Class years"))
-    levels = ChoicesField(_l("Levels"))
-    majors = ChoicesField(_l("Majors and minors"))
+    years = ChoicesField(_l("Class years"), chips=True)
+    levels = ChoicesField(_l("Levels"), chips=True)
+    majors = ChoicesField(_l("Majors and minors"), chips=True)
     terms = ChoicesField(
         _l("Change their sections, too"),
         description=_l(

@@ -60,9 +60,9 @@ class RoundForm(CohortForm):
         missing=_l("Choose who can take part."),
     )
     # Again, as a page shows fields in the order in which they were made.
-    years = ChoicesField(_l("Class years"))
-    levels = ChoicesField(_l("Levels"))
-    subjects = ChoicesField(_l("Majors and minors"))
+    years = ChoicesField(_l("Class years"), chips=True)
+    levels = ChoicesField(_l("Levels"), chips=True)
+    subjects = ChoicesField(_l("Majors and minors"), chips=True)
     students = StudentNumbersField(_l("Student numbers"), most=MOST_STUDENTS)
     mechanism = OneOfField(
         _l("How seats are given"),

@@ -168,6 +168,7 @@ class MeetingForm(Row):
     days = ChoicesField(
         _l("Days"),
         choices=lambda: dict(zip(formatting.DAYS, formatting.day_names(), strict=True)),
+        chips=True,
     )
     starts = _time_field(_l("From"))
     ends = _time_field(_l("To"))

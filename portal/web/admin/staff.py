@@ -36,6 +36,7 @@ class RolesForm(Form):
     departments = ChoicesField(
         _l("Schedules the sections of these departments"),
         choices=lambda: {str(number): name for number, name in staff.departments().items()},
+        chips=True,
     )
     reason = ReasonField()
 

@@ -70,6 +70,7 @@ class RulesForm(Form):
     skip_reasons = ChoicesField(
         _l("Count only skips for these reasons (choose none to count all)"),
         choices=lambda: {code: label(code) for code in SKIP_CODES},
+        chips=True,
     )
     add_deadline = DateField(
         deadlines.LABELS["add_deadline"],

@@ -173,7 +173,8 @@ def show(term_id: int, window_id: int) -> ResponseReturnValue:
 def figures(term_id: int, window_id: int) -> ResponseReturnValue:
     """Render the current figures, for an open page."""
     context = _figures(term_id, _window(term_id, window_id))
-    return render_template("admin/opening_figures.html", **context)
+    parts = ("admin/opening_figures.html", "admin/opening_draw.html")
+    return "".join(render_template(part, **context) for part in parts)
 
 
 @bp.post("")

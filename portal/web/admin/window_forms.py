@@ -61,9 +61,9 @@ class CohortForm(Form):
     # Whether unknown student numbers are left out, unless no number is known.
     drops_unknown: ClassVar[bool] = False
 
-    years = ChoicesField(_l("Class years"))
-    levels = ChoicesField(_l("Levels"))
-    subjects = ChoicesField(_l("Majors and minors"))
+    years = ChoicesField(_l("Class years"), chips=True)
+    levels = ChoicesField(_l("Levels"), chips=True)
+    subjects = ChoicesField(_l("Majors and minors"), chips=True)
     # Every process holds the list of a reserve with its section.
     students = StudentNumbersField(_l("Student numbers"), most=500)
     unknown: list[str]  # student numbers

@@ -74,6 +74,10 @@ ASK_FOR = {
 ADVICE = {
     "draft": _l("Finish the form and send it. No one else sees it before."),
     "review": _l("You have nothing to do now. You get a message when it is decided."),
+    "unchecked": _l(
+        "We could not check a document yet. The operators see this and try again. You have nothing"
+        " to do now."
+    ),
     "unpaid": _l("Pay the fee. Your application is decided once it is paid."),
     "more": _l("Read what is needed, change your answers and send it again."),
     "acting": _l("It is being carried out. This takes a moment."),
@@ -589,6 +593,8 @@ def _advice(line: ApplicationView) -> str:
         return str(REFUSED["refused_document"])
     if application.state == REVIEW and not application.paid:
         return str(FEE_REFUSED["off"] if fees.are_off() else ADVICE["unpaid"])
+    if application.state == REVIEW and any(each.state == "dead" for each in application.documents):
+        return str(ADVICE["unchecked"])
     return str(ADVICE.get(application.state, ""))
 
 
@@ -620,7 +626,8 @@ def _progress(line: ApplicationView) -> list[tuple[str, str]]:
     sent, over = application.state not in EDITABLE, bool(application.decided_at)
     parts = [(_("Sent"), sent)]
     if application.documents:
-        parts.append((_("Documents checked"), line.application.checked))
+        is_checked = line.application.checked
+        parts.append((_("Documents checked") if is_checked else _("Document check"), is_checked))
     if application.fee:
         parts.append((_("Fee paid"), application.paid))
     parts += [

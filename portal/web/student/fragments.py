@@ -45,6 +45,7 @@ class SectionAct(NamedTuple):
     why: str = ""  # the reason code of a conflict
     other: int = 0  # the held section of the conflict
     consent: bool = False  # the student needs the instructor's consent first
+    position: int = 0  # on the waitlist
 
 
 def section_act(student_term: StudentTerm, section: int) -> SectionAct:
@@ -53,6 +54,8 @@ def section_act(student_term: StudentTerm, section: int) -> SectionAct:
     reserved = card is not None and bool(reserves_for(student_term, card))
     late = bool(student_term.late_to_add)
     shown = SectionAct(state, student_term.opening, reserved, late)
+    if state == "waiting":
+        return shown._replace(position=student_term.places[section].position)
     if late or state or not card:
         return shown
     if rules.needs_consent(student_term.profile, card):
@@ -213,7 +216,7 @@ def _act(  # noqa: PLR0913, PLR0917 - what the fragment shows
 ) -> Markup:
     facts = {"term": term, "section": section, "name": name, "other": other, "when": when}
     facts |= {"state": shown.state, "opening": shown.opening, "why": shown.why, "late": shown.late}
-    facts["consent"] = shown.consent
+    facts |= {"consent": shown.consent, "position": shown.position}
     return render_fragment("fragments/act.html", mine=shown.reserved, **facts)
 
 

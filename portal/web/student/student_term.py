@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 from zlib import crc32
 
 from portal.backend import backend
 from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import TermCatalog, TermView, published_catalog
 from portal.catalog.time_conflicts import pairs
-from portal.catalog.views import ReserveView, SectionView
+from portal.catalog.views import ReserveView, SectionView, section_order
 from portal.core.i18n import _, _n
 from portal.core.moments import milliseconds
 from portal.ledger.types import (
@@ -59,6 +60,9 @@ def find_attention(who: StudentProfile, held: Iterable[SectionView]) -> Attentio
 def _permitted(who: StudentProfile, one: SectionView, other: SectionView) -> bool:
     """Return whether the student has a permission for one of two sections that clash."""
     return any("time_conflict" in rules.permitted(who, card) for card in (one, other))
+
+
+Line = TypeVar("Line", HeldSeat, WaitlistPosition)
 
 
 @dataclass(frozen=True)
@@ -133,13 +137,23 @@ class StudentTerm:
 
     @cached_property
     def held(self) -> dict[int, HeldSeat]:
-        """Return seats by section."""
-        return {each.section: each for each in self.standing.enrolled}
+        """Return seats by section, in the order of lists."""
+        return self._in_order(self.standing.enrolled)
 
     @cached_property
     def places(self) -> dict[int, WaitlistPosition]:
-        """Return waitlist positions by section."""
-        return {each.section: each for each in self.standing.waiting}
+        """Return waitlist positions by section, in the order of lists."""
+        return self._in_order(self.standing.waiting)
+
+    def _in_order(self, lines: Iterable[Line]) -> dict[int, Line]:
+        known = {
+            card.id: section_order(card)
+            for card in self.catalog.some(each.section for each in lines)
+        }
+        ordered = sorted(
+            lines, key=lambda each: (each.section not in known, known.get(each.section))
+        )
+        return {each.section: each for each in ordered}
 
     @property
     def sections(self) -> list[int]:

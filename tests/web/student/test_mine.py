@@ -42,6 +42,15 @@ def test_page_lists_selections_with_times_and_credits(ada: FlaskClient, term: An
     assert "4 credits, added at" in text
 
 
+def test_classes_are_in_the_order_of_their_codes(ada: FlaskClient, term: Any) -> None:
+    codes = ("MAT-100", "CSC-1100", "MAT-99")  # neither their order nor that of the claims
+    for section in [builders.a_section(builders.a_course(code), term) for code in codes]:
+        press(ada, section, "pick")
+    text = words(ada.get(f"/terms/{term.id}/mine").text)
+    at = [text.index(f"Course {code} ") for code in ("CSC-1100", "MAT-99", "MAT-100")]
+    assert at == sorted(at)
+
+
 def test_selections_of_others_are_never_shown(app: Flask, ada: FlaskClient, term: Any) -> None:
     course = builders.a_course(title="Data Structures")
     press(ada, builders.a_section(course, term), "pick")

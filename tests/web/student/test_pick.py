@@ -141,7 +141,7 @@ def test_claim_joins_the_waitlist_if_the_last_seat_is_gone(
     answer = ben.post(address(section, "pick"), data={**form, "wait": "1"})
     page = ben.get(answer.location).text
     assert "Position 1 of 1. If a seat opens, you get it automatically." in words(page)
-    assert "Waiting" in cell(page, section)
+    assert "Waiting position 1" in words(cell(page, section))
 
 
 def test_refused_claim_offers_the_waitlist(

@@ -53,7 +53,7 @@ def test_the_timeline_of_windows_names_its_dates_and_its_zone(meet: Meet, term: 
     assert len(labels) > 2
     assert all(any(letter.isdigit() for letter in label) for label in labels[:3])
     expect(panel.locator(".timeline-name").last).to_have_text("Now")
-    expect(panel).to_contain_text("All times in America/New York")
+    expect(panel).to_contain_text("All times in Eastern Time")
 
 
 def ends(chart: Locator) -> list[str]:

@@ -1,9 +1,8 @@
 """Days and hours as text, in the reader's language."""
 
 from datetime import date, datetime, time
-from zoneinfo import ZoneInfo
 
-from babel.dates import format_interval, format_skeleton, get_day_names, get_timezone_name
+from babel.dates import format_interval, format_skeleton, get_day_names
 
 from portal.catalog import formatting
 from portal.core.i18n import current_locale
@@ -40,8 +39,3 @@ def moment(when: datetime) -> str:
     """Return such as `Oct 5, 2026, 9:00 am`."""
     minute = when.replace(second=0, microsecond=0)
     return f"{formatting.day(minute, year=True)}, {formatting.clock(minute.time())}"
-
-
-def zone(institutions: ZoneInfo) -> str:
-    """Return such as `Eastern Time`."""
-    return get_timezone_name(institutions, locale=current_locale())

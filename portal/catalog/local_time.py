@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from babel.dates import format_date, format_skeleton
+from babel.dates import format_date, format_skeleton, get_timezone_name
 
 from portal.backend import backend
 from portal.catalog import formatting
@@ -52,6 +52,13 @@ class LocalClock:
     def name(self, ms: int) -> str:
         """Return the zone's short name at that moment, such as `EST`."""
         return self.at(ms).tzname() or str(self.zone)
+
+    @property
+    def zone_name(self) -> str:
+        """Return such as `Eastern Time`; the key of a zone that belongs to no region."""
+        if self.zone.key.partition("/")[0] in {"Etc", "GMT", "UTC", "Universal", "Zulu"}:
+            return self.zone.key.rpartition("/")[2]
+        return get_timezone_name(self.zone, locale=current_locale())
 
     def full(self, ms: int) -> str:
         """Return such as `Mon, Nov 23, 2026, 9:00 am EST`."""

@@ -260,7 +260,7 @@ class _Parser:
         except Unreadable:
             raise Unclear(
                 _(
-                    "“%(written)s” is not a course code. A code looks like CSCI-1100. Put “and” or"
+                    "“%(written)s” is not a course code. A code looks like CSC 1100. Put “and” or"
                     " “or” between two codes.",
                     written=written[:60],
                 )

@@ -160,7 +160,7 @@ def parse_codes(written: str) -> tuple[str, ...]:
         try:
             codes.add(code_of(each))
         except Unreadable:
-            wrong = _("“%(written)s” is not a course code such as CSCI-1100.", written=each[:60])
+            wrong = _("“%(written)s” is not a course code such as CSC 1100.", written=each[:60])
             raise Unclear(wrong) from None
     return tuple(sorted(codes))
 
@@ -205,7 +205,7 @@ class PlainFields:
     prerequisites: Tree | None = requisite(
         _l("Prerequisites"),
         hint=_l(
-            "Courses to pass first, such as: CSCI-1100 with C and (MATH-1010 or MATH-1020)."
+            "Courses to pass first, such as: CSC 1100 with C and (MAT 1010 or MAT 1020)."
             " “with C” means a grade of C or better."
         ),
     )

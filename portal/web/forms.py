@@ -272,8 +272,8 @@ class MomentField(StringField):  # type: ignore[misc]
 
     def __init__(self, label: str, *, required: bool = True, **more: Any) -> None:
         self.clock = LocalClock(backend().settings.zone)
-        zone = self.clock.zone.key.replace("_", " ")
-        super().__init__(label, **{"description": _("Time in %(zone)s", zone=zone)} | more)
+        description = _("In %(zone)s", zone=self.clock.zone_name)
+        super().__init__(label, **{"description": description} | more)
         self.required = required
         self.choices: tuple[int, int] | None = None
         self.chosen = ""  # "first" or "second"

@@ -133,7 +133,7 @@ def test_a_required_field_without_a_column_is_named(boss: FlaskClient, tmp_path:
     assert answer.status_code == 422
     text = unescape(answer.text)
     assert "schedule.csv: no column means “Seats”." in text
-    assert "no column means “Course code, such as CSCI-1100”. Choose one, or those of" in text
+    assert "no column means “Course code, such as CSC 1100”. Choose one, or those of" in text
     assert 'value="section_title" selected' in text or 'selected value="section_title"' in text
 
 

@@ -63,7 +63,7 @@ class CourseForm(Form):
     code = TextField(
         _l("Code"),
         longest=24,
-        missing=_l("Enter a course code, such as CSCI-1100."),
+        missing=_l("Enter a course code, such as CSC 1100."),
         render_kw={"spellcheck": "false"},
     )
     credits = ParsedField(

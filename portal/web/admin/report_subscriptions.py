@@ -9,7 +9,6 @@ from flask.typing import ResponseReturnValue
 from wtforms import ValidationError
 from wtforms.widgets import TimeInput
 
-from portal.backend import backend
 from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
@@ -195,5 +194,4 @@ def _page(form: SubscriptionForm) -> str:
         moments=milliseconds,
         states=STATES,
         results=RESULTS,
-        zone=backend().settings.zone.key.replace("_", " "),
     )

@@ -56,7 +56,7 @@ class SharedSeatsForm(Form):
     section = NamesField(
         _l("Sections"),
         description=_l(
-            "One section per field, such as CSCI 1100-01 or its CRN. Clear a field to"
+            "One section per field, such as CSC 1100-01 or its CRN. Clear a field to"
             " remove the section. With fewer than two sections, sharing ends."
         ),
     )

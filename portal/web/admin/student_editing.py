@@ -47,7 +47,7 @@ def _codes_field(label: str) -> ParsedField:
         label,
         _parse_codes,
         ", ".join,
-        description=_l("Codes of subjects with commas between them, such as CSCI, MATH."),
+        description=_l("Codes of subjects with commas between them, such as CSC, MAT."),
         render_kw={"autocomplete": "off", "spellcheck": "false"},
     )
 

@@ -341,7 +341,7 @@ class CompletedForm(Form):
         _l("Course"),
         longest=24,
         description=_l(
-            "The course code, such as MATH 1010. The course doesn’t need to be offered now."
+            "The course code, such as CSC 1100. The course doesn’t need to be offered now."
         ),
     )
     term = TextField(_l("Term"), required=False, longest=80)

@@ -9,7 +9,6 @@ from flask.typing import ResponseReturnValue
 from wtforms import DateField
 from wtforms.validators import Optional
 
-from portal.backend import backend
 from portal.catalog import formatting
 from portal.catalog.models import Term
 from portal.catalog.spellings import Unclear
@@ -269,9 +268,8 @@ def _term(term_id: int) -> Term:
 
 
 def _form(term: Term, form: RulesForm) -> str:
-    zone = backend().settings.zone.key.replace("_", " ")
     rule = bands.rule(term.bands) or FIRST_COME
-    return render_template("admin/rules.html", term=term, form=form, zone=zone, rule=rule)
+    return render_template("admin/rules.html", term=term, form=form, rule=rule)
 
 
 def _fields(rules: TermRules) -> dict[str, Any]:

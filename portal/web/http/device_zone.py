@@ -8,7 +8,6 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from babel.dates import get_timezone_name
 from babel.units import format_unit
 from flask import has_request_context, request
 
@@ -58,7 +57,7 @@ def term_note(clock: LocalClock, first: date, last: date) -> str:
     if zone is None or not hours:
         return ""
     facts = {
-        "zone": _name(zone),
+        "zone": LocalClock(zone).zone_name,
         "difference": format_unit(abs(hours), "hour", "long", locale=current_locale()),
     }
     text = (
@@ -74,13 +73,6 @@ def term_note(clock: LocalClock, first: date, last: date) -> str:
         "The difference changes during the term, because clocks don’t change on the same days."
     )
     return f"{text} {varies}"
-
-
-def _name(zone: ZoneInfo) -> str:
-    """Return such as `Central European Time`; the key of a zone that belongs to no region."""
-    if zone.key.partition("/")[0] in {"Etc", "GMT", "UTC", "Universal", "Zulu"}:
-        return zone.key.rpartition("/")[2]
-    return get_timezone_name(zone, locale=current_locale())
 
 
 def _differences(zone: ZoneInfo, institution: ZoneInfo, first: date, last: date) -> list[float]:

@@ -85,7 +85,7 @@ def test_canceled_window_says_so(app: Flask, cast: Cast) -> None:
 def test_times_are_in_the_institutions_zone(app: Flask, cast: Cast) -> None:
     window = a_coming_window(a_term())
     page = admin_page(app)
-    assert "America/New York" in page
+    assert "All times in Eastern Time" in page
     assert f'value="{window.opens}"' not in page
     assert " am E" in page or " pm E" in page
     assert cast.max

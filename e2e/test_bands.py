@@ -1,8 +1,9 @@
-"""A registrar sets waitlist groups, and a position moves back on an open page of a student."""
+"""A registrar sets waitlist groups, a position moves back on an open page, a report says so."""
 
 from playwright.sync_api import expect
 
 from e2e.person import Meet
+from portal.backend import backend
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 from tests.cast import Cast
@@ -14,7 +15,7 @@ def test_a_senior_joins_before_a_student_who_watches(
 ) -> None:
     senior = f"eve{term.id}"
     builders.a_student(senior, year="Senior")
-    builders.an_open_window(term)
+    window = builders.an_open_window(term)
     claim(cast.cleo, last_seat)
     boss = meet("max")
     boss.go(f"/admin/terms/{term.id}/rules")
@@ -39,3 +40,15 @@ def test_a_senior_joins_before_a_student_who_watches(
     # The page has said why it can happen.
     moved = "Your position moves back when someone in an earlier group joins."
     expect(ada.page.locator("#mine").get_by_text(moved)).to_be_visible()
+
+    cleo = meet("cleo").enter(term)
+    cleo.ask(last_seat)
+    cleo.confirm()
+    eve.go(f"/terms/{term.id}/mine")
+    eve.asks_until(eve.page.locator("[data-state=selected]"))
+    backend().ledger.close_window(term.id, window.id, "tests")
+    boss.go(f"/admin/terms/{term.id}/windows/{window.id}/fairness")
+    groups = boss.page.get_by_role("region", name="By waitlist group")
+    boss.asks_until(groups)
+    expect(groups).to_contain_text("who would have got it if waitlists were first come")
+    expect(groups.get_by_role("row", name="1")).to_contain_text("hidden (small group)")

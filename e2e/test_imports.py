@@ -117,9 +117,11 @@ def test_a_class_schedule_of_another_system_comes_in_and_edits_of_it_stay(
     meet: Meet, term: Term, tmp_path: Path
 ) -> None:
     boss = meet("max")
+    first_line = boss.page.locator("main p", has=boss.page.locator("a[href='#notes']")).first
     unclear = ALGORITHMS | {"CRN": "77002", "Restrictions": "Special approval of the dean"}
     no_number = ALGORITHMS | {"CRN": "77003", "Sec": "A02", "Cap": "abc"}
     send(boss, write_xlsx(tmp_path, [unclear, no_number]), term)
+    expect(first_line).to_have_text(re.compile(r"^\s*Rows to check:\s+2 refused"))
     expect(boss.page.get_by_text("“Special approval of the dean”").first).to_be_visible()
     refused = boss.page.locator(".import-notes", has_text="abc")
     expect(refused.locator("li p")).to_have_text(
@@ -132,8 +134,10 @@ def test_a_class_schedule_of_another_system_comes_in_and_edits_of_it_stay(
         session.execute(update(Section).where(Section.crn == "77002").values(capacity=99))
     send(boss, write_xlsx(tmp_path, [ALGORITHMS | {"CRN": "77002", "Title": "Graphs"}]), term)
     expect(boss.page.get_by_text("Here: “99”.")).to_be_visible()
+    expect(first_line).to_contain_text("edited here")
     boss.page.get_by_role("button", name="Use the files’ values").click()
     expect(boss.page.get_by_text("The file’s value replaces it.").first).to_be_visible()
+    expect(first_line).to_contain_text("overwritten")
 
 
 def test_a_workbook_goes_out_is_edited_and_only_its_edited_cells_come_in(

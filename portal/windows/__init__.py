@@ -1,1 +1,1 @@
-"""Selection windows: cohorts, scheduling, phases, and making terms ready to open."""
+"""Registration windows: cohorts, scheduling, phases, and making terms ready to open."""

@@ -1,4 +1,4 @@
-"""Phases of selection windows: not scheduled, before, open or ended, with a countdown in words."""
+"""Phases of windows: not scheduled, before, open or ended, with a countdown in words."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

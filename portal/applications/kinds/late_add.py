@@ -1,4 +1,4 @@
-"""A seat after the selection window has ended or the last day to add has passed."""
+"""A seat after the registration window has ended or the last day to add has passed."""
 
 from portal.applications.approvals import Adjust
 from portal.applications.kind import Kind, Step, late

@@ -1,4 +1,4 @@
-"""Drop a seat after the selection window has ended or the last day to drop, without a mark."""
+"""Drop a seat after the registration window has ended or the last day to drop, without a mark."""
 
 from portal.applications.approvals import Adjust
 from portal.applications.kind import Kind, Step, late

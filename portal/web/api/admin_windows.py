@@ -1,4 +1,4 @@
-"""Selection windows, for programs: create, move, extend, close and cancel them."""
+"""Registration windows, for programs: create, move, extend, close and cancel them."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime

@@ -75,7 +75,9 @@ class BulkForm(Form):
         _l("Number"),
         required=False,
         longest=9,
-        description=_l("Seats to add, such as 30. Use -5 to remove five."),
+        description=_l(
+            "Such as 30. To remove five seats, choose “Add or remove seats” and enter -5."
+        ),
     )
     room = TextField(
         _l("Room"),

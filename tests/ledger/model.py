@@ -13,12 +13,12 @@ from portal.ledger.types import (
     SectionSpec,
     SkipRule,
 )
-from tests.ledger.model_adjustments import Adjustments
+from tests.ledger.model_rounds import Rounds
 from tests.ledger.model_state import Pool, Section
 from tests.ledger.model_submissions import claim_of, without
 
 
-class Model(Adjustments):
+class Model(Rounds):
     """One term of the model: drops, waitlists and sections."""
 
     # Selections
@@ -94,7 +94,7 @@ class Model(Adjustments):
     ) -> Promotion:
         each, requested = self.sections.get(section), {who.student: who for who in candidates}
         promoted, passed, aside = [], [], []
-        while each and each.vacant and self.gives_seats:
+        while each and self.promises(section):
             student = each.heads[0]
             if student not in requested or not self.comes_first(section, student):
                 break
@@ -115,7 +115,7 @@ class Model(Adjustments):
                 promoted.append(student)
         if each:
             self.look_at(section)
-        more = bool(each and each.vacant and self.gives_seats)
+        more = bool(each and self.promises(section))
         return Promotion(tuple(promoted), tuple(passed), more, self.called(), tuple(aside))
 
     def loses(
@@ -184,7 +184,14 @@ class Model(Adjustments):
                 pool.capacity, pool.version = wanted.capacity, wanted.version
             pool.sections[number] = each
             each.pool = pool
+            self.hold_with_pool(number, pool)
         return [other for other in before if other.pool is not each.pool]
+
+    def hold_with_pool(self, section: int, pool: Pool) -> None:
+        """Hold back a section that joins a pool of which a round gives the seats."""
+        holders = [self.in_round[each] for each in sorted(pool.sections) if each in self.in_round]
+        if holders and section not in self.in_round:
+            self.hold_for_round(holders[0], [section])
 
     def empty(self, section: int, batch: int, at: int) -> bool:
         """Free one more batch; return whether a canceled section still has students."""

@@ -162,6 +162,8 @@ class Book:
     wake: list[str] = field(default_factory=list)
     pools: dict[int, Pool] = field(default_factory=dict)
     shared: dict[int, tuple[int | None, int]] = field(default_factory=dict)  # as last published
+    in_round: dict[int, int] = field(default_factory=dict)  # the round that holds a section back
+    giving: int = 0  # the round that gives seats in this step
 
     # State
 
@@ -195,8 +197,17 @@ class Book:
         return "add_deadline" not in self.passed
 
     def vacant(self) -> set[int]:
-        vacant = {number for number, each in self.sections.items() if each.vacant}
-        return vacant if self.gives_seats else set()
+        return {number for number in self.sections if self.promises(number)}
+
+    def promises(self, section: int) -> bool:
+        """Return whether a free seat of the section belongs to its waitlist."""
+        free = self.sections[section].vacant and self.gives_seats
+        return free and section not in self.in_round
+
+    def round_of(self, section: int) -> int:
+        """Return the round that keeps this step from taking the section's seats; 0 = none."""
+        holder = self.in_round.get(section, 0)
+        return holder if holder != self.giving else 0
 
     # Changes
 
@@ -225,7 +236,7 @@ class Book:
         return each.seq
 
     def look_at(self, section: int) -> None:
-        if self.sections[section].vacant and self.gives_seats:
+        if self.promises(section):
             self.call("promote")
 
     def enroll(self, name: str, part: Claim, student: int, at: int) -> Decision:
@@ -257,7 +268,8 @@ class Book:
     def claimable(self, part: Claim, gone: int = 0, more: int = 0) -> bool:
         """Return whether a student on no waitlist could have a seat, perhaps by a swap."""
         each = self.sections[part.section]
-        before, stored = set(each.actives), each.reserved_left
+        for_round = bool(self.giving) and self.in_round.get(part.section) == self.giving
+        before, stored = set() if for_round else set(each.actives), each.reserved_left
         if each.reserve_for(part.reserves):
             before, stored = before - each.aside, 0
         if before or each.taken + stored >= each.spec.capacity:
@@ -265,7 +277,7 @@ class Book:
         if not each.pool:
             return True
         for other in each.others:
-            if other.wanted(left=int(other.spec.section == gone)):
+            if not for_round and other.wanted(left=int(other.spec.section == gone)):
                 return False
         back = gone in {other.spec.section for other in each.others}
         return each.pool.taken - back + more < each.pool.capacity

@@ -173,6 +173,8 @@ class Wishes(Calendar):
         status = self.sections[part.section].spec.status
         if status != "OPEN":
             yield Reason(f"section_{status.lower()}")
+        if self.round_of(part.section):
+            yield Reason("in_round")
         yield from self.of_seats(part, mine)
         yield from self.of_credits(part, limit, mine)
         courses = self.courses(mine) | along

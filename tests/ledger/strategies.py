@@ -10,6 +10,7 @@ from portal.ledger.types import (
     PoolSpec,
     Reason,
     ReserveSpec,
+    RoundMove,
     SectionSpec,
     SkipRule,
 )
@@ -52,6 +53,18 @@ wishes = some.builds(
     wait=some.booleans(),
     swap_out=some.sampled_from([None, None, 1, 2, 3]),
 )
+rounds_ = some.sampled_from([71, 71, 72])
+turns = some.integers(0, 2)
+seat_moves = some.builds(RoundMove, some.sampled_from("abk"), students, options, limits, turns)
+waitlist_moves = some.builds(
+    RoundMove,
+    some.sampled_from("wk"),
+    students,
+    some.tuples(parts),
+    limits,
+    wait=some.just(value=True),
+)
+moves = seat_moves | waitlist_moves
 requests = some.sampled_from([None] * 6 + ["k1", "k2"])
 meetings = some.tuples(
     some.sampled_from([1, 2, 3, 4, 64]),

@@ -17,6 +17,7 @@ from portal.ledger.types import (
     LedgerChoice,
     PoolSpec,
     ReserveSpec,
+    RoundMove,
     SkipRule,
     SubmissionResult,
 )
@@ -33,10 +34,12 @@ from tests.ledger.strategies import (
     ends,
     limits,
     moments,
+    moves,
     passes,
     picks,
     pools,
     requests,
+    rounds_,
     students,
     windows,
     wishes,
@@ -160,16 +163,20 @@ class Term(AdjustmentRules):
         at = self.desk.last_event()["at"]  # of the promotion, if it did anything
         assert answer == self.model.promote(section, asked, at, passes)
 
+    def next_vacant(self) -> int:
+        """Return the first section whose next student can have a seat, 0 if there is none."""
+        vacant = {each: self.model.sections[each].heads[0] for each in self.model.vacant()}
+        # In a pool the ledger gives the seat only to the head that has waited longest.
+        ready = (
+            each for each, head in sorted(vacant.items()) if self.model.comes_first(each, head)
+        )
+        return next(ready, 0)
+
     @rule(limit=limits, some_windows=windows, passes=passes)
     def promote_the_head(
         self, limit: int, some_windows: tuple[int, ...], passes: SkipRule | None = None
     ) -> None:
-        vacant = {each: self.model.sections[each].heads[0] for each in self.model.vacant()}
-        # In a pool the ledger gives the seat only to the head that has waited longest.
-        section = next(
-            (each for each, first in sorted(vacant.items()) if self.model.comes_first(each, first)),
-            0,
-        )
+        section = self.next_vacant()
         if not section:
             return
         head = self.ledger.head(TERM, section, 2)
@@ -196,8 +203,39 @@ class Term(AdjustmentRules):
     @rule(pick=picks)
     def drop_and_promote(self, pick: int) -> None:
         self.drop_a_seat(pick)
-        while self.model.vacant():
+        while self.next_vacant():  # the head of a pool may be in a section of a round
             self.promote_the_head(2100, (OPEN,))
+
+    # Allocation rounds
+
+    @rule(number=rounds_, sections=some.lists(SECTIONS, max_size=3, unique=True))
+    def hold_for_round(self, number: int, sections: list[int]) -> None:
+        answer = self.ask(self.ledger.hold_for_round, TERM, number, sections)
+        seq = self.model.hold_for_round(number, sections)
+        assert answer == self.model.change(seq, answer.at)
+
+    @rule(number=rounds_, moves=some.lists(moves, min_size=1, max_size=5))
+    def allocate(self, number: int, moves: list[RoundMove]) -> None:
+        answers = self.ask(self.ledger.allocate, TERM, number, moves, "system", "c")
+        at = self.desk.last_event()["at"]  # of the batch, if it did anything
+        expected = self.model.allocate(number, moves, at)
+        wake = self.model.called()
+        assert answers == [replace(each, wake=wake) for each in expected]
+
+    @rule(number=rounds_, moves=some.lists(moves, min_size=1, max_size=5))
+    def publish_a_round(self, number: int, moves: list[RoundMove]) -> None:
+        """Give the seats of sections that are held back, as a round does."""
+        wanted = {claim.section for each in moves for claim in each.claims}
+        self.hold_for_round(number, sorted(wanted))
+        self.allocate(number, moves)
+        self.allocate(number, moves)  # as after a worker died
+        self.end_round(number)
+
+    @rule(number=rounds_)
+    def end_round(self, number: int) -> None:
+        answer = self.ask(self.ledger.end_round, TERM, number)
+        seq = self.model.end_round(number)
+        assert answer == self.model.change(seq, answer.at)
 
     # Sections and windows
 

@@ -288,6 +288,12 @@ def test_full_waitlist_refuses(desk: Desk) -> None:
     assert against(second, 1) == ["waitlist_full"]
 
 
+def test_one_reason_says_that_a_student_waits_already(held: Desk) -> None:
+    give(held, a_move(501, 1), a_move(502, 1, wait=True))
+    (answer,) = give(held, a_move(502, 1, request="another"))
+    assert against(answer, 1) == ["already_waiting"]
+
+
 def test_no_student_hears_before_all_is_given(held: Desk) -> None:
     with held.redis.pubsub() as live:
         live.subscribe("{t:7}:live")

@@ -53,7 +53,6 @@ end
 local function against(parts)
   local found = {}
   for i, part in ipairs(parts) do
-    if part.waits then add_reason(part.reasons, "already_waiting") end
     if part.section and not (part.had or part.seat or part.waits) then
       add_reason(part.reasons, "full", full(part.section))
     end

@@ -140,6 +140,12 @@ class Adjustments(Wishes):
             each.aside.clear()
             for one in (each, *each.others):
                 one.passed.clear()
+            self.ask_again(student)
+
+    def ask_again(self, student: int) -> None:
+        """Consider a student again on their waitlists, as their seats have changed."""
+        for each in self.sections.values():
+            each.passed.pop(student, None)
 
     def give(self, student: int, part: Claim) -> None:
         each = self.sections[part.section]
@@ -148,6 +154,7 @@ class Adjustments(Wishes):
         each.roster[student] = HeldSeat(part.section, part.credits, 0, 0)
         if student in each.queue:
             self.unqueue(part.section, student)
+        self.ask_again(student)
 
     def add(self, student: int, part: Claim, gone: int, at: int) -> Decision:
         if gone:

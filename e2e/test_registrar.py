@@ -1,5 +1,7 @@
 """The registrar acts by hand while the student looks on."""
 
+import re
+
 from playwright.sync_api import expect
 
 from e2e.person import Meet, Person
@@ -180,3 +182,51 @@ def test_a_room_is_measured_shows_who_is_in_it_twice_and_is_found_from_everywher
     row = main.get_by_role("row", name=hall)
     expect(row).to_contain_text("1 double booking")
     expect(row).to_contain_text("1 section too large")
+
+
+def test_rooms_instructors_and_status_of_several_sections_change_and_come_back(
+    meet: Meet, term: Term, cast: Cast
+) -> None:
+    builders.an_open_window(term)
+    hall = f"Hall {term.id}"
+    times = (Meets("MR", "10:00", "11:50", room=hall),)
+    sections = [
+        builders.a_section(builders.a_course(f"{code}-{term.id}"), term, meetings=times)
+        for code in ("CCC", "DDD")
+    ]
+    boss, ada = meet("max"), meet("ada")
+    main = boss.page.locator("main")
+    row = ada.row(sections[0])
+    for change, field, value, warning, shown in (
+        ("room of all meetings", "Room", f"Aula {term.id}", "is taken by", f"Aula {term.id}"),
+        ("Add an instructor", "Instructor", cast.otto.name, "", cast.otto.name),
+        ("Confirm", "", "", "", "Confirmed"),
+    ):
+        boss.go(f"/admin/terms/{term.id}/sections/several")
+        main.get_by_label("All 2 sections of the list").check()
+        choices = main.get_by_label("What to change")
+        wanted = choices.locator("option", has_text=re.compile(change, re.IGNORECASE)).first
+        choices.select_option(wanted.get_attribute("value"))
+        if field:
+            main.get_by_label(field, exact=True).fill(value)
+        main.get_by_role("button", name="Review the changes").click()
+        expect(main).to_contain_text("2 sections?")
+        expect(main).to_contain_text(warning)
+        main.locator("#reason").fill(WHY)
+        main.get_by_role("button", name="all 2 sections").click()
+        expect(main.locator("h1")).to_contain_text("2 sections")
+        if field:
+            ada.go(f"/terms/{term.id}/sections/{sections[0].id}")
+            ada.asks_until(ada.page.locator("main").get_by_text(shown).first)
+        else:
+            ada.go(f"/terms/{term.id}")
+            while row.count():  # a confirmed section takes no more students
+                ada.go(f"/terms/{term.id}")
+        main.get_by_role("button", name="Undo").first.click()
+        main.locator("#reason").fill(WHY)
+        main.get_by_role("button", name="Undo the change").click()
+        expect(main.locator("h1")).to_contain_text("2 sections")
+    ada.asks_until(row)
+    boss.go(f"/admin/terms/{term.id}/sections/{sections[0].id}")
+    expect(main).to_contain_text(hall)
+    expect(main).to_contain_text(f"Instructors: {cast.otto.name} → –")

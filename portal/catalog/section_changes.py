@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import ForeignKey, Integer
@@ -14,7 +15,7 @@ from portal.core.db import Base
 
 Change = tuple[str, Lines, Lines]  # label, old lines, new lines
 
-# Times and instructors first: they matter most.
+# Times, instructors and credits first: they matter most.
 _notified = [each for each in FIELDS.values() if each.notified]
 NOTIFIED = [each.name for each in sorted(_notified, key=lambda each: each.plain)]
 
@@ -54,11 +55,13 @@ def changes(several: list[Mapping[str, Any]]) -> Iterator[Change]:
         yield str(FIELDS[name].label), gone, [line for line in new if line not in old]
 
 
-def _as_json(name: str, value: Any) -> list[Any]:
-    """Return a value as it is stored; meetings in numbers, worded when they are read."""
-    if name != "meetings":
-        return FIELDS[name].lines(value)
-    return [_stored_meeting(each) for each in value]
+def _as_json(name: str, value: Any) -> Any:
+    """Return a value as it is stored: its readers word it, each in their language."""
+    if name == "meetings":
+        return [_stored_meeting(each) for each in value]
+    if name == "credits":
+        return [str(each) for each in value]
+    return value if FIELDS[name].plain else FIELDS[name].lines(value)
 
 
 def _stored_meeting(view: MeetingView) -> dict[str, Any]:
@@ -73,8 +76,12 @@ def _stored_meeting(view: MeetingView) -> dict[str, Any]:
     }
 
 
-def _lines(name: str, values: list[Any]) -> Lines:
-    return [meeting_line(_view(**each)) for each in values] if name == "meetings" else values
+def _lines(name: str, value: Any) -> Lines:
+    if name == "meetings":
+        return [meeting_line(_view(**each)) for each in value]
+    if name == "credits":
+        return FIELDS[name].lines(tuple(map(Decimal, value)))
+    return value if isinstance(value, list) else FIELDS[name].lines(value)
 
 
 def _view(dates: list[str], **same: Any) -> MeetingView:

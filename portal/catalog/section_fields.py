@@ -188,6 +188,7 @@ class PlainFields:
         200,
         hint=_l("Shown to students next to the course title, if sections have different titles."),
         imported_from="section_title",
+        notified=True,
     )
     kind: str = text(
         _l("Kind"),
@@ -208,6 +209,7 @@ class PlainFields:
             "Courses to pass first, such as: CSC 1100 with C and (MAT 1010 or MAT 1020)."
             " “with C” means a grade of C or better."
         ),
+        notified=True,
     )
     corequisites: Tree | None = requisite(
         _l("Corequisites"),
@@ -216,12 +218,14 @@ class PlainFields:
             "Courses to take in the same term, in the same format. If two courses name"
             " each other, students take both together."
         ),
+        notified=True,
     )
     consent: bool = flag(
         _l("Instructor’s consent"),
         _l("Needed"),
         hint=_l("Students ask for it, and an instructor of the section decides."),
         imported_from="consent",
+        notified=True,
     )
 
 
@@ -236,6 +240,7 @@ class SectionDetails(PlainFields):
         part="seats",
         parse=parse_credits,
         write=write_credits,
+        notified=True,
     )
     meetings: "tuple[MeetingView, ...]" = other(
         (), _l("Meetings"), lambda meetings: [*map(meeting_line, meetings)], notified=True
@@ -255,6 +260,7 @@ class SectionDetails(PlainFields):
         several_lines=True,
         parse=restrictions.parse,
         write=restrictions.write,
+        notified=True,
     )
     cross_lists: tuple[str, ...] = other(
         (),

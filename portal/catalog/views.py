@@ -127,6 +127,11 @@ class SectionView(PlainFields):
     words: str = field(default="", repr=False)  # the search index: see `catalog.search.index`
 
     @property
+    def credits(self) -> tuple[Decimal, Decimal]:
+        """Return the least and the most credits, as forms and changes have them."""
+        return self.credits_min, self.credits_max
+
+    @property
     def ruled(self) -> bool:
         """Return whether a rule may keep a student out: an audience, a requirement or a consent."""
         return (

@@ -499,8 +499,8 @@ CHANGED = Kind(
     _changed,
     _l("One of your sections changes"),
     _l(
-        "New times, rooms, instructors or format of a class "
-        "that you have or are on the waitlist of."
+        "New times, rooms, instructors, format, credits or rules of a class that you have or are"
+        " on the waitlist of."
     ),
     toast=True,
 )

@@ -1,6 +1,7 @@
 """Students of a section are told when, where, by whom or how it is held otherwise."""
 
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from portal.catalog import sections
@@ -83,6 +84,32 @@ def test_it_goes_by_mail_in_the_language_of_its_reader(story: Story, cast: Cast)
     assert message["Subject"] == "CSC 1100-01 has changed"
     assert "Mon 10:00–11:00 am, Hall 1" in " ".join(message.get_content().split())
     assert "lun 10:00" in said("es")[0]
+
+
+def test_title_credits_and_rules_are_told_in_the_language_of_the_reader(
+    story: Story, cast: Cast
+) -> None:
+    story.claim(cast.ada, cast.ben)
+    changed(
+        story,
+        cast,
+        title="Honors",
+        credits=(Decimal(5), Decimal(5)),
+        prerequisites={"course": "MAT-1010"},
+        restrictions=(("must_be", "level", "Graduate"),),
+        consent=True,
+    )
+    assert told(cast.ada) == told(cast.ben) == ["section_changed"]
+    text = " ".join(said())
+    for each in (
+        "Title: now Honors, before Data Structures.",
+        "Credits: now 5 credits, before 3 credits.",
+        "Prerequisites: now MAT 1010.",
+        "Restrictions: now ",
+        "Instructor’s consent: now Needed.",
+    ):
+        assert each in text
+    assert "5 créditos" in " ".join(said("es"))
 
 
 def test_what_is_nothing_to_them_is_not_told(story: Story, cast: Cast) -> None:

@@ -18,6 +18,8 @@ from portal.exchange.record_sql import part
 from portal.exchange.records import KINDS, read_keys
 
 Fields = dict[str, Any]
+# Statuses as exported files write them; canceled sections are not in files.
+STATUS_WORDS = {"NEW": "Draft", "OPEN": "Open", "CONFIRMED": "Confirmed"}
 # Fields of a section that the files of a semester don't have, or that only new sections get.
 NOT_IN_FILES = {"pool", "reserves", "prior", "status"}
 OF_TERM = f"""
@@ -64,6 +66,27 @@ class TermRecords:
             return ""
         stored = {name: value for name, value in found.items() if name not in NOT_IN_FILES}
         return _revision(stored, self.names(crn))
+
+
+@dataclass(frozen=True)
+class Base:
+    """What the column `revision` of an exported section says.
+
+    Its revision, and the cells that no import changes as they were: the status, as a word, and the
+    number of seats taken. Files of earlier versions lack both.
+    """
+
+    revision: str
+    status: str = ""
+    enrolled: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.revision}/{self.status}/{self.enrolled}"
+
+    @classmethod
+    def read(cls, cell: str) -> "Base":
+        """Return what a cell says; parts that it lacks are blank."""
+        return cls(*cell.split("/")[:3])
 
 
 def read_term_records(session: Session, term: str) -> TermRecords:

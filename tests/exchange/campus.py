@@ -22,7 +22,7 @@ COLUMNS = {
     "sections.csv": "term crn course_id section section_title schedule_type credits capacity "
     "enrolled remaining wait_capacity wait_count wait_remaining xlist_capacity xlist_enrolled "
     "xlist_remaining campus method levels attributes registration_dates has_prereqs note consent "
-    "as_of",
+    "as_of status",
     "meetings.csv": "crn meeting_no meeting_type frequency days start_time end_time location "
     "date_start date_end instructors",
     "restrictions.csv": "crn rule kind value",

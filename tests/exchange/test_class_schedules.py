@@ -78,7 +78,11 @@ def test_one_table_has_sections_meetings_instructors_and_courses(tmp_path: Path)
             [["may_not_be", "program", "BA Math"], ["may_not_be", "program", "BS CS"]],
         ),
         (
-            "Must be enrolled in one of the following Majors: Art, Music",
+            "Must be enrolled in one of the following Levels: Undergraduate, Graduate",
+            [["must_be", "level", "Graduate"], ["must_be", "level", "Undergraduate"]],
+        ),
+        (
+            "Must be enrolled in one of the following Majors: Art (ART), Music (MUS)",
             [["must_be", "major", "Art"], ["must_be", "major", "Music"]],
         ),
     ],
@@ -87,6 +91,37 @@ def test_sentences_become_restrictions(tmp_path: Path, text: str, expected: list
     records, noted = schedule(tmp_path, ALGORITHMS | {"Restrictions": text})
     assert records.sections["20551"]["restrictions"] == expected
     assert "restriction_unclear" not in noted
+
+
+MAJORS = "Must be enrolled in one of the following Majors:"
+MEDIA = "Elect Media, Arts, & Comm"
+
+
+def test_values_with_commas_are_one_unless_each_is_known(tmp_path: Path) -> None:
+    texts = {
+        "1": "Must be enrolled in one of the following Colleges: Humanities, Arts and Sciences",
+        "2": f"{MAJORS}\n{MEDIA}\nMusic\nArt",
+        "3": f"{MAJORS} {MEDIA}",  # known from the section above
+        "4": f"{MAJORS} Art, {MEDIA}, Music",
+        "5": f"{MAJORS} Art, Dance",
+    }
+    lines = [ALGORITHMS | {"CRN": crn, "Restrictions": each} for crn, each in texts.items()]
+    records, report = read(write_csv(tmp_path, lines))
+    found = {
+        crn: [value for *_, value in each["restrictions"]] for crn, each in records.sections.items()
+    }
+    assert found == {
+        "1": ["Humanities, Arts and Sciences"],
+        "2": ["Art", MEDIA, "Music"],
+        "3": [MEDIA],
+        "4": ["Art", MEDIA, "Music"],
+        "5": ["Art, Dance"],
+    }
+    notes = [(note.key, note.action, note.more) for note in report.of("restriction_commas")]
+    assert notes == [
+        ("1", "guessed", "Read as one value: “Humanities, Arts and Sciences”."),
+        ("5", "guessed", "Read as one value: “Art, Dance”."),
+    ]
 
 
 def test_a_sentence_that_is_not_understood_is_shown_and_asked_about(tmp_path: Path) -> None:

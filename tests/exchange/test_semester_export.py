@@ -19,13 +19,14 @@ from portal.core.db import transaction
 from portal.exchange.exporting.semester import semester_files, write_days, write_semester
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.models import Options
-from portal.exchange.importing.report import Report
+from portal.exchange.importing.report import Report, summary
 from portal.exchange.importing.runs import import_files
 from portal.models import Base
 from portal.people.models import Instructor
 from tests import cast as builders
 from tests import commands
 from tests.exchange.campus import Campus, Made, imported, kinds, nothing
+from tests.exchange.makers import page, sent, zipped
 from tests.exchange.oneroster import moved
 from tests.exchange.test_semester_real_semester import FOLDER
 from tests.owner_role import as_owner
@@ -393,3 +394,69 @@ def test_the_command_names_an_unknown_semester(tmp_path: Path, made: Made) -> No
     assert refused.returncode == 1
     assert "Spring 1999" in refused.stderr
     assert not (tmp_path / "other.zip").exists()
+
+
+def test_cells_that_no_import_changes_are_named_if_edited(files: Path) -> None:
+    set_section(files, "status", "Confirmed")
+    set_section(files, "enrolled", "12")
+    changes, report = updated(files)
+    assert changes == {}
+    [status], [enrolled] = report.of("status_unchanged"), report.of("enrolled_unchanged")
+    assert (status.key, status.value, status.action) == ("10001", "Confirmed", "not changed")
+    assert "Here: “Open”." in status.why
+    assert (enrolled.value, enrolled.more) == ("12", "The export had “33”.")
+    assert ("not changed", 2) in summary(report.found)
+
+
+def test_what_changed_here_after_the_export_is_no_edit_of_the_file(files: Path) -> None:
+    with transaction() as session:
+        session.execute(update(Section).values(status="CONFIRMED", prior_enrolled=20))
+    assert not {"status_unchanged", "enrolled_unchanged"} & {*kinds(updated(files)[1])}
+
+
+def test_blank_cells_and_missing_rows_are_named_unless_they_erase(files: Path) -> None:
+    for column in ("instructors", "campus", "capacity", "status"):
+        set_section(files, column, "")
+    set_cell(files, "courses.csv", "title", "")
+    set_cell(files, "courses.csv", "attributes", "")
+    edit(files, "restrictions.csv", list.clear)
+    changes, report = updated(files)
+    assert changes == {}
+    blank = [(note.column, note.more) for note in report.of("blank_unchanged")]
+    assert blank == [
+        ("attributes", "Here: “A, B”."),
+        ("campus", "Here: “North”."),
+        ("instructors", "Here: “Byron, Ada, Okafor”."),
+    ]
+    [rows] = report.of("rows_unchanged")
+    assert (rows.file, rows.key) == ("restrictions.csv", "10001")
+    assert "Graduate" in rows.more
+    assert [note.column for note in report.of("never_blank")] == ["title", "capacity"]
+    changes, report = updated(files, erase=True)
+    assert changes["section"] == {"changed": 1}
+    assert not {"blank_unchanged", "rows_unchanged"} & {*kinds(report)}
+
+
+def test_a_new_section_of_unknown_status_is_a_draft(tmp_path: Path, made: Made) -> None:
+    assert made
+    for crn, status in (("10002", "Pending"), ("10003", "Tentative")):
+        with transaction() as session:
+            known = session.scalar(select(Section.status).where(Section.crn == crn))
+        folder = Campus(crn=crn, section=crn[-2:], status=status).write(tmp_path / crn)
+        _changes, report = updated(folder)
+        [note] = report.of("status")
+        assert (note.key, note.value, note.action) == (crn, status, "guessed")
+        assert section(crn).status == (known or "NEW")
+    assert section("10002").status == "OPEN"
+
+
+def test_the_preview_does_not_say_that_all_is_here_if_an_edit_is_not_imported(
+    files: Path, boss: FlaskClient
+) -> None:
+    set_section(files, "status", "Draft")
+    import_id = sent(boss, zipped({each.name: each.read_bytes() for each in files.iterdir()}))
+    shown = page(boss, import_id)
+    assert "Nothing would change." in shown
+    assert "already has all this data" not in shown
+    assert "<strong>1</strong> not changed" in shown
+    assert "Imports don’t change the status of a section." in shown

@@ -24,10 +24,9 @@ from portal.exchange.importing.meetings import NO_INSTRUCTOR, is_exam_block
 from portal.exchange.importing.runs import NO_TIMEOUTS
 from portal.exchange.importing.section_rules import TREES
 from portal.exchange.spreadsheets import csv_pieces, listed, write_sheets
-from portal.exchange.term_records import TermRecords, read_term_records
+from portal.exchange.term_records import STATUS_WORDS, Base, TermRecords, read_term_records
 
 Rows = Iterator[tuple[object, ...]]
-STATUSES = {"NEW": "Draft", "OPEN": "Open", "CONFIRMED": "Confirmed"}
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # a zip's earliest time: equal files make an equal zip
 DEPARTMENTS = """
     SELECT code, name, school FROM departments
@@ -82,7 +81,9 @@ def _read(term: str) -> tuple[dict[str, list[tuple[object, ...]]], TermRecords, 
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         session.execute(text(NO_TIMEOUTS))
         found = read_term_records(session, term)
-        for crn in [crn for crn, each in found.sections.items() if each["status"] not in STATUSES]:
+        for crn in [
+            crn for crn, each in found.sections.items() if each["status"] not in STATUS_WORDS
+        ]:
             del found.sections[crn]
         taken: dict[str, int] = dict(session.execute(text(TAKEN), {"term": term}).all())
         order = sorted(found.sections, key=lambda crn: _place(found, crn))
@@ -131,6 +132,7 @@ def _sections(found: TermRecords, order: list[str], term: str, taken: dict[str, 
     yield SECTION
     for crn in order:
         fields = found.sections[crn]
+        status = STATUS_WORDS[fields["status"]]
         values = {
             "term": term,
             "crn": crn,
@@ -140,9 +142,9 @@ def _sections(found: TermRecords, order: list[str], term: str, taken: dict[str, 
             "capacity": fields["capacity"],
             "enrolled": taken[crn],
             "wait_capacity": fields["waitlist"],
-            "status": STATUSES[fields["status"]],
+            "status": status,
             "instructors": listed(found.names(crn), SEPARATORS),
-            "revision": found.section_revision(crn),
+            "revision": str(Base(found.section_revision(crn), status, str(taken[crn]))),
         }
         yield tuple(values[column] for column in SECTION)
 

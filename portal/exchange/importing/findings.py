@@ -15,6 +15,7 @@ class Action(StrEnum):
     UNSTORED = "not stored"  # a column
     EDITED = "edited here"  # not imported, because an admin changed it since the last import
     OVERWRITTEN = "overwritten"  # imported, although an admin changed it since then
+    UNCHANGED = "not changed"  # a cell of an edited export that the import does not apply
     KEPT = "kept"  # imported as written, although it looks wrong
 
 
@@ -26,6 +27,7 @@ ACTIONS = {
     Action.UNSTORED: _l("not stored"),
     Action.EDITED: _l("edited here"),
     Action.OVERWRITTEN: _l("overwritten"),
+    Action.UNCHANGED: _l("not changed"),
     Action.KEPT: _l("imported as written"),
 }
 
@@ -61,6 +63,7 @@ repaired = partial(FindingKind, Action.REPAIRED)
 guessed = partial(FindingKind, Action.GUESSED)
 left_out = partial(FindingKind, Action.LEFT_OUT)
 unstored = partial(FindingKind, Action.UNSTORED)
+unchanged = partial(FindingKind, Action.UNCHANGED)
 kept = partial(FindingKind, Action.KEPT)
 
 FINDINGS: dict[str, FindingKind] = {
@@ -114,10 +117,43 @@ FINDINGS: dict[str, FindingKind] = {
         _l("The section is canceled in the file, so it is not imported."),
         _l("If the portal offers it, cancel it on its page: the students are notified."),
     ),
-    "status": guessed(_l("This status is not known. The section is imported as open.")),
+    "status": guessed(
+        _l("This status is not known. A new section is a draft; another one keeps its status."),
+        _l("Publish the section on its page if students may register for it."),
+    ),
+    "status_unchanged": unchanged(
+        _l("Imports don’t change the status of a section."),
+        _l("Use the buttons on the section’s page."),
+    ),
+    "enrolled_unchanged": unchanged(
+        _l("Imports don’t change how many students are enrolled."),
+        _l("Add or drop students on their pages."),
+    ),
+    "blank_unchanged": unchanged(
+        _l("The cell is blank, so the portal’s value stays."),
+        _l(
+            "If blank means none, upload the files again and choose “Delete existing values where"
+            " these files have blank cells or missing rows”."
+        ),
+    ),
+    "rows_unchanged": unchanged(
+        _l("The file has no row of this section, so those of the portal stay."),
+        _l(
+            "If it should have none, upload the files again and choose “Delete existing values"
+            " where these files have blank cells or missing rows”."
+        ),
+    ),
+    "never_blank": unchanged(
+        _l("This can’t be blank, so the portal’s value stays."),
+        _l("Write the new value. Write 0 for no seats."),
+    ),
     "instructors_unclear": guessed(
         _l("The names in this cell can be read in two ways. This reading is used."),
         _l("Put a semicolon between two people."),
+    ),
+    "restriction_commas": guessed(
+        _l("The values in this sentence may be one or several. They are read as one."),
+        _l("Put a semicolon between two values, or give each a line."),
     ),
     "no_tree": refused(
         _l("The prerequisites can’t be read. The section has none until they are corrected."),
@@ -222,7 +258,9 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "count": guessed(_l("This is not a number of seats. A safe number is used.")),
     "course_added": guessed(_l("The course isn’t in courses.csv. It is created from its section.")),
-    "department_added": guessed(_l("The department isn’t in departments.csv. It is added.")),
+    "department_added": guessed(
+        _l("The files don’t list this department. It is added, named after its code.")
+    ),
     "days_unreadable": guessed(_l("The days can’t be read. The meeting is TBA.")),
     "times_unreadable": guessed(_l("The times can’t be read. The meeting is TBA.")),
     "dates_unreadable": guessed(_l("The dates can’t be read. The dates of the term are used.")),
@@ -248,8 +286,9 @@ FINDINGS: dict[str, FindingKind] = {
     "link": left_out(
         _l("The portal doesn’t store links between lectures and labs."),
         _l(
-            "Students can take one section without the other. The note of a section can tell them"
-            " which belong together."
+            "If a lecture and its lab are different courses, enter each as a corequisite of the"
+            " other: students then take both together. Otherwise the note of a section can tell"
+            " them which belong together."
         ),
     ),
     "column_left_out": unstored(

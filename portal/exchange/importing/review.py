@@ -68,7 +68,9 @@ FIELD_NAMES = {
     "withdraw_deadline": _l("last day to withdraw"),
     "year": _l("year"),
 }
-TO_ACT_ON = {Action.REFUSED, Action.EDITED, Action.OVERWRITTEN}
+TO_ACT_ON = {Action.REFUSED, Action.EDITED, Action.OVERWRITTEN, Action.UNCHANGED}
+# What such rows say is in the portal, at least as near as it can be read.
+IMPORTED = {Action.REPAIRED, Action.GUESSED, Action.OVERWRITTEN, Action.KEPT}
 HUNDREDTHS = {"completed", "credits", "credit_limit"}
 
 
@@ -136,6 +138,11 @@ def count_refused(found: Import) -> int:
         for kind, finding in FINDINGS.items()
         if finding.action is Action.REFUSED and kind not in LATE_KINDS
     )
+
+
+def is_complete(found: Import) -> bool:
+    """Return whether the portal would have everything that the files say."""
+    return all(FINDINGS[kind].action in IMPORTED for kind in found.notes)
 
 
 def lacks_dates(found: Import) -> bool:

@@ -3,7 +3,8 @@
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from portal.catalog import grades, restrictions
 from portal.catalog.requisites import Tree, joined, leaves, split_grade
@@ -21,10 +22,23 @@ LONGEST_TREES = 2**26
 JOINTS = {"and": "all", "or": "any", "solo": "all"}
 
 
-def read_restrictions(row: Row) -> list[Restriction]:
+class CommaList(NamedTuple):
+    """The values of a sentence with nothing but commas between them, which may be one value.
+
+    `column` of `row` has it.
+    """
+
+    row: Row
+    column: str
+    rule: str
+    kind: str
+    written: str
+
+
+def read_restrictions(row: Row, lists: list[CommaList]) -> list[Restriction]:
     """Return the restrictions of a row of restrictions.csv. Report an unreadable one."""
     if (start := _START.match(row["rule"])) and _HEAD.match(f"{row['rule']}:", start.end()):
-        return list(restrictions_of(row, f"{row['rule']}: {row['value']}", "rule"))
+        return list(restrictions_of(row, f"{row['rule']}: {row['value']}", "rule", lists))
     rule, kind = restrictions.word(row["rule"]), restrictions.kind_of(row["kind"])
     if rule not in restrictions.RULES:
         row.note("unreadable", "rule", _k("Rules are must_be and may_not_be."))
@@ -49,11 +63,17 @@ _HEAD = re.compile(
 )
 _LONGEST_TEXT = 20_000  # characters of all sentences
 _MUST = {"must", "may only"}
+_MOST_JOINED = 8  # parts of a value with commas
 _CODE_AFTER = re.compile(r"\s+\([A-Z0-9&_-]{1,12}\)$")  # "Undergraduate (UG)"
 
 
-def restrictions_of(row: Row, text: str, column: str) -> Iterator[Restriction]:
-    """Yield the restrictions of Banner's sentences. Report each part that is not understood."""
+def restrictions_of(
+    row: Row, text: str, column: str, lists: list[CommaList]
+) -> Iterator[Restriction]:
+    """Yield the restrictions of Banner's sentences. Report each part that is not understood.
+
+    Values with commas, which only others of their kind can tell apart, are added to `lists`.
+    """
 
     def unclear(part: str) -> None:
         if quoted := " ".join(part.split())[: tables.LONGEST_VALUE]:
@@ -65,11 +85,14 @@ def restrictions_of(row: Row, text: str, column: str) -> Iterator[Restriction]:
     for start, end in zip(starts, ends, strict=False):
         head = _HEAD.match(text, start.end(), end)
         kind = restrictions.kind_of(head["kind"]) if head else ""
-        values = _values(text[head.end() : end]) if head else []
+        values, by_comma = _values(text[head.end() : end]) if head else ([], False)
         if kind not in restrictions.KINDS or not values:
             unclear(text[start.start() : end])
             continue
         rule = "must_be" if start["rule"].lower() in _MUST else "may_not_be"
+        if by_comma:
+            lists.append(CommaList(row, column, rule, kind, ", ".join(values)))
+            continue
         for value in values:
             if ":" in value or len(value) > restrictions.LONGEST:  # another kind of sentence
                 unclear(value)
@@ -77,12 +100,54 @@ def restrictions_of(row: Row, text: str, column: str) -> Iterator[Restriction]:
                 yield rule, kind, value
 
 
-def _values(text: str) -> list[str]:
-    """Return the values after a sentence: a line each, or with wide gaps, semicolons or commas."""
+def settled(found: CommaList, known: set[str]) -> Iterator[Restriction]:
+    """Yield the restrictions of a list, split where its kind's known values tell; else it is one.
+
+    Report the reading that they do not tell. `known` has values without capitals.
+    """
+    parts = found.written.split(", ")
+    values = [found.written]
+    if found.written.casefold() not in known:
+        readings = list(islice(_known_splits(parts, known), 2))
+        values = readings[0] if len(readings) == 1 else values
+        if len(found.written) > restrictions.LONGEST and len(readings) != 1:
+            quoted = found.written[: tables.LONGEST_VALUE]
+            found.row.note("restriction_unclear", found.column, _k("“%(text)s”"), text=quoted)
+            return
+        if len(readings) != 1:
+            read_as = found.written[: tables.LONGEST_VALUE]
+            found.row.note(
+                "restriction_commas",
+                found.column,
+                _k("Read as one value: “%(text)s”."),
+                text=read_as,
+            )
+    yield from ((found.rule, found.kind, value) for value in values)
+
+
+def _known_splits(parts: list[str], known: set[str]) -> Iterator[list[str]]:
+    """Yield the ways to join parts so that each value is known."""
+    if not parts:
+        yield []
+    for end in range(1, min(len(parts), _MOST_JOINED) + 1):
+        value = ", ".join(parts[:end])
+        if value.casefold() in known:
+            yield from ([value, *rest] for rest in _known_splits(parts[end:], known))
+
+
+def _values(text: str) -> tuple[list[str], bool]:
+    """Return the values after a sentence: a line each, or with wide gaps, semicolons or commas.
+
+    And whether nothing but commas is between several of them, which may be one value. Codes after
+    each tell that they are several.
+    """
     written = text.rstrip()
     between = next(each for each in (r"\n", r"\s{2,}", ";", ",") if re.search(each, f"{written},"))
     parts = (" ".join(part.split()).strip(" ,") for part in re.split(between, written))
-    return [_CODE_AFTER.sub("", part) for part in parts if part]
+    found = [part for part in parts if part]
+    values = [_CODE_AFTER.sub("", part) for part in found]
+    coded = all(map(_CODE_AFTER.search, found))
+    return values, between == "," and len(values) > 1 and not coded
 
 
 def requisites_by_section(files: Files, report: Report) -> dict[str, Any]:

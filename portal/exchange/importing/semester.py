@@ -4,6 +4,7 @@ The tables are files of their own, or one table has all of it: a class schedule 
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date
@@ -32,15 +33,19 @@ from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.section_rules import (
     TREES,
+    CommaList,
     read_requisites,
     read_restrictions,
     requisites_by_section,
     restrictions_of,
+    settled,
 )
 from portal.exchange.importing.semester_tables import REQUISITES, SECTIONS, SemesterTables
 from portal.exchange.importing.staging import KnownRecords
 from portal.exchange.importing.tables import Progress, Row
 from portal.exchange.spreadsheets import items_of
+from portal.exchange.term_records import STATUS_WORDS
+from portal.people.models import CLASS_YEARS
 
 NOT_STORED = (
     *("wait_count", "xlist_capacity", "xlist_enrolled", "xlist_remaining"),
@@ -64,10 +69,16 @@ LISTED = re.compile(r"\s*[;,]\s*")
 YES = {"Y", "YES", "TRUE", "1", "X", "I", "INSTRUCTOR", "INSTRUCTOR CONSENT REQUIRED"}
 NO = {"", "N", "NO", "FALSE", "0", "NONE", "NO CONSENT", "NO SPECIAL CONSENT REQUIRED"}
 LEVEL = ("must_be", "level")
+MAJORS = ("major", "field_of_study")
+# Values of restrictions that need no student or section to be known.
+KNOWN_VALUES = {
+    "level": {"undergraduate", "graduate"},
+    "classification": {year.casefold() for year in CLASS_YEARS},
+}
 # How systems write a section's status.
 CANCELED = {"C", "X", "I", "D", "INACTIVE", "DROPPED"}
 SEATS_LEFT = {"O", "OP", "OPEN", "CL", "CLOSED", "FULL"}  # beside these, C may be "closed"
-STATUSES = {"DRAFT": "NEW", "CONFIRMED": "CONFIRMED"}  # of new sections; others are open
+STATUSES = {word.upper(): status for status, word in STATUS_WORDS.items()}
 RUNNING = {"A", "ACTIVE", *STATUSES, *SEATS_LEFT}
 
 Credits = tuple[Decimal, Decimal]
@@ -115,6 +126,7 @@ class Semester:
     refused: set[str] = field(default_factory=set)  # registration numbers, also canceled ones
     not_offered: set[str] = field(default_factory=set)  # of canceled sections
     not_stored: dict[str, list[Row]] = field(default_factory=dict)  # rows with a value, by column
+    comma_lists: list[tuple[Section, CommaList]] = field(default_factory=list)
     canceled: set[str] = field(default_factory=set)  # what a canceled section's status may be
     starts_on: date = date.max
     ends_on: date = date.min
@@ -173,6 +185,7 @@ def read_semester(
     if REQUISITES in files.names():
         read_each(tables.rows(REQUISITES), _read_requisites)
     read_each(tables.rows("restrictions.csv"), _read_restriction)
+    _settle_comma_lists(semester)
     read_each(tables.rows("cross_lists.csv"), _read_cross_list)
     for name in tables.unused:
         Row(name, 0, {}, report).note("file_needless")
@@ -316,7 +329,7 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     if "CANC" in status or status in semester.canceled:
         semester.not_offered.add(row["crn"])
         return row.note("canceled", "status")
-    if status and status not in RUNNING:
+    if status_of(row) is None:
         row.note("status", "status")
     code = _read_code(row)
     if code is None:
@@ -331,8 +344,10 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
         return row.note("unreadable", "capacity", _k("Write a whole number."))
     fields = _read_plain(row) | seats
     section = Section(row, course, credits_, fields)
-    restrictions_ = restrictions_of(row, row["restrictions"], "restrictions")
+    lists: list[CommaList] = []
+    restrictions_ = restrictions_of(row, row["restrictions"], "restrictions", lists)
     section.restrictions |= dict.fromkeys(restrictions_)
+    semester.comma_lists += ((section, each) for each in lists)
     semester.refused.discard(row["crn"])
     semester.sections[row["crn"]] = section
     semester.courses[code] = course
@@ -342,6 +357,12 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     if row["link"]:
         row.note("link", "link")
     return None
+
+
+def status_of(row: Row) -> str | None:
+    """Return the status of a section that is offered: open if it is blank; None if not known."""
+    written = row["status"].strip().upper()
+    return STATUSES.get(written) or ("OPEN" if not written or written in RUNNING else None)
 
 
 def _course_of(row: Row, code: str, semester: Semester) -> Course:
@@ -555,10 +576,33 @@ def _read_restriction(row: Row, semester: Semester) -> None:
     section = semester.section(row)
     if section is None:
         return
-    for restriction in read_restrictions(row):
+    lists: list[CommaList] = []
+    for restriction in read_restrictions(row, lists):
         if restriction in section.restrictions:
             row.note("duplicate", "value")
         section.restrictions[restriction] = None
+    semester.comma_lists += ((section, each) for each in lists)
+
+
+def _settle_comma_lists(semester: Semester) -> None:
+    """Split restrictions with commas where the portal or the files know their values."""
+    known: dict[str, set[str]] = defaultdict(set)
+    for section in semester.sections.values():
+        for _rule, kind, value in section.restrictions:
+            known[_values_of(kind)].add(value.casefold())
+    for kind, value in semester.here.values:
+        known[_values_of(kind)].add(value.casefold())
+    for name, school in semester.departments.values():
+        known["major"].add(name.casefold())
+        known["college"].add(school.casefold())
+    for section, found in semester.comma_lists:
+        of_kind = known[_values_of(found.kind)] | KNOWN_VALUES.get(found.kind, set())
+        section.restrictions |= dict.fromkeys(settled(found, of_kind))
+
+
+def _values_of(kind: str) -> str:
+    """Return the kind whose values a kind of restriction has: fields of study are majors."""
+    return "major" if kind in MAJORS else kind
 
 
 def _read_trees(files: Files, semester: Semester, report: Report) -> None:

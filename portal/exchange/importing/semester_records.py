@@ -18,18 +18,19 @@ from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester import (
     LONGEST_CODE,
-    STATUSES,
+    MAJORS,
     Course,
     Section,
     Semester,
     flag_of,
     name_of,
     read_semester,
+    status_of,
 )
 from portal.exchange.importing.staging import KnownRecords, Stage, key_of
 from portal.exchange.importing.tables import Progress, Row
-
-MAJORS = ("major", "field_of_study")
+from portal.exchange.importing.unchanged import note_unchanged_cells, note_unchanged_course
+from portal.exchange.term_records import Base
 
 
 def stage_semester(
@@ -58,14 +59,18 @@ def stage_semester(
         revision = here.records.course_revision(code)
         stage.bases.compare("course", code, course.row["revision"], revision)
         stage.put("course", code, _known_part(course, here, options), course.row)
+        if course.row["revision"]:
+            note_unchanged_course(course, here, erase=options.erase)
     for crn in semester.refused & here.sections:
         stage.put("section", key_of(name, crn), {})
     for crn, section in semester.sections.items():
         key = key_of(name, crn)
-        revision = here.records.section_revision(crn)
-        stage.bases.compare("section", key, section.row["revision"], revision)
+        base = Base.read(section.row["revision"])
+        stage.bases.compare("section", key, base.revision, here.records.section_revision(crn))
         stage.put("section", key, _known_fields(section, here, options), section.row)
         _stage_instructors(stage, section, key, here, options)
+        if base.revision:
+            note_unchanged_cells(section, base, here, files.names(), erase=options.erase)
     stage.unnamed = {"teaching", "section"} if options.remove else set()
 
 
@@ -160,7 +165,7 @@ def _section_fields(section: Section) -> dict[str, Any]:
         "course": section.course.code,
         "kind": section.fields["kind"] or formatting.kind(kinds[0] if kinds else ""),
         "credits": [int(amount * 100) for amount in section.credits],
-        "status": STATUSES.get(section.row["status"].strip().upper(), "OPEN"),
+        "status": status_of(section.row) or "NEW",
         "meetings": [meeting.facts() for meeting in section.meetings],
         "restrictions": sorted(map(list, section.restrictions)),
         "cross_lists": sorted(section.cross_lists),

@@ -55,6 +55,8 @@ class KnownRecords:
     # Codes of courses, subjects and departments that other terms offer too.
     shared: set[str] = field(default_factory=set)
     records: TermRecords = field(default_factory=TermRecords)
+    # Values of restrictions after their kinds: of sections, subjects, departments and students.
+    values: set[tuple[str, str]] = field(default_factory=set)
 
 
 @dataclass
@@ -136,6 +138,7 @@ class Stage:
             },
             {code for row in rows(shared) for code in row if code},
             read_term_records(self.session, term),
+            {(kind, value) for kind, value in rows(KNOWN_VALUES)},
         )
 
     def subject_names(self) -> dict[str, str]:
@@ -159,6 +162,17 @@ class Stage:
         self._waiting.clear()
 
 
+KNOWN_VALUES = text("""
+    SELECT kind, value FROM restrictions
+    UNION SELECT 'major', unnest(ARRAY[code, name]) FROM subjects WHERE deleted_at IS NULL
+    UNION SELECT 'college', school FROM departments WHERE deleted_at IS NULL
+    UNION SELECT kind, value FROM (
+        SELECT DISTINCT level, year, degree, campus, college FROM students
+    ) AS students CROSS JOIN LATERAL (VALUES
+        ('level', level), ('classification', year), ('degree', degree), ('campus', campus),
+        ('college', college)
+    ) AS of_students(kind, value)
+""")
 # Which records are removed if the files do not name them.
 UNNAMED = {
     # Sections of the terms that the files are about.

@@ -279,6 +279,7 @@ def _page(import_id: int, dates: TermDatesForm) -> ResponseReturnValue:
             columns=columns.seen_tables(session, import_id) if found.state in columns.OPEN else [],
             changes=review.changes(session, found),
             idle=not any(map(count_changes, found.counts.values())),
+            complete=review.is_complete(found),
             kinds=review.KINDS,
             sorts=review.SORTS,
             findings=review.findings(session, found),

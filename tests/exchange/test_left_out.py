@@ -12,6 +12,7 @@ from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.runs import Imported, import_files
 from tests.exchange.campus import Campus, imported, nothing
+from tests.exchange.oneroster import moved
 
 pytestmark = pytest.mark.usefixtures("backend")
 REST = ("restrictions.csv", "cross_lists.csv", "prerequisites.json", "departments.csv")
@@ -39,9 +40,10 @@ def update(folder: Path, **options: Any) -> Imported:
     return import_files(folder, chosen, Report(), nothing)
 
 
-def section(term: int) -> SectionView:
+def section(term: int, crn: str = "10001") -> SectionView:
     with transaction() as session:
-        return read_catalog(session, term).sections[0]
+        sections = read_catalog(session, term).sections
+    return next(each for each in sections if each.crn == crn)
 
 
 def facts(term: int) -> dict[str, Any]:
@@ -69,7 +71,7 @@ def test_one_column_changes_and_everything_else_stays(tmp_path: Path, backend: B
     assert not counts["subject"]["changed"]
 
 
-def test_blank_cells_and_missing_files_erase_only_if_that_is_chosen(tmp_path: Path) -> None:
+def test_blank_cells_and_missing_rows_erase_only_if_that_is_chosen(tmp_path: Path) -> None:
     first = imported(full().write(tmp_path))
     before = facts(first.term)
     blank = Campus(section_title="", note="", campus="", credits="")
@@ -80,6 +82,54 @@ def test_blank_cells_and_missing_files_erase_only_if_that_is_chosen(tmp_path: Pa
     found = section(first.term)
     assert (found.note, found.campus, found.meetings, found.restrictions) == ("", "", (), ())
     assert (found.prerequisites, found.cross_lists) == (None, ())
+
+
+def test_the_file_of_prerequisites_erases_those_that_it_lacks(tmp_path: Path) -> None:
+    first = imported(full().write(tmp_path))
+    for each in tmp_path.iterdir():
+        each.unlink()
+    (tmp_path / "sections.csv").write_text("crn,course_id\n10001,CSC-225\n")
+    (tmp_path / "prerequisites.csv").write_text("crn,corequisites\n")
+    update(tmp_path, erase=True)
+    assert section(first.term).prerequisites
+    (tmp_path / "prerequisites.csv").write_text("crn,prerequisites\n")
+    update(tmp_path)
+    assert section(first.term).prerequisites
+    update(tmp_path, erase=True)
+    assert section(first.term).prerequisites is None
+
+
+def test_missing_columns_and_files_erase_nothing(tmp_path: Path) -> None:
+    first = imported(full().write(tmp_path))
+    before = facts(first.term)
+    for header, row in (
+        ("crn,course_id,note", "10001,CSC-225,Bring a laptop."),
+        ("crn,course_id", "10001,CSC-225"),
+    ):
+        for each in tmp_path.iterdir():
+            each.unlink()
+        (tmp_path / "sections.csv").write_text(f"{header}\n{row}\n")
+        (tmp_path / "courses.csv").write_text("course_id\nCSC-225\n")
+        (tmp_path / "departments.csv").write_text("dept_code,dept_name\nCSC,Computing\n")
+        changes = moved(update(tmp_path, erase=True).counts)
+        assert changes == {}
+        assert facts(first.term) == before
+    (tmp_path / "sections.csv").write_text("crn,course_id,note\n10001,CSC-225,\n")
+    update(tmp_path, erase=True)
+    assert facts(first.term) == before | {"note": ""}
+
+
+def test_levels_alone_leave_the_other_restrictions(tmp_path: Path) -> None:
+    made = full().restriction("may_not_be", "major", "Physics")
+    first = imported(made.write(tmp_path))
+    for each in tmp_path.iterdir():
+        each.unlink()
+    (tmp_path / "sections.csv").write_text("crn,course_id,levels\n10001,CSC-225,Undergraduate\n")
+    update(tmp_path)
+    assert set(section(first.term).restrictions) == {
+        ("may_not_be", "major", "Physics"),
+        ("must_be", "level", "Undergraduate"),
+    }
 
 
 @pytest.mark.parametrize("erase", [False, True], ids=["as it is", "blank cells erase"])

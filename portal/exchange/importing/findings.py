@@ -90,6 +90,17 @@ FINDINGS: dict[str, FindingKind] = {
     "unreadable": refused(
         _l("This value can’t be read, and the row needs it."), _l("Correct this value.")
     ),
+    "meeting_unreadable": refused(
+        _l("The days, times or dates can’t be read or don’t fit. The meeting stays as it is."),
+        _l("Correct this value."),
+    ),
+    "meeting_unclear": refused(
+        _l(
+            "The row doesn’t tell which meeting of the section it is about. The meetings stay as"
+            " they are."
+        ),
+        _l("Send the days and times of all meetings of this section."),
+    ),
     "restriction_unclear": refused(
         _l("This restriction is not understood, so the section does not have it."),
         _l("Enter it on the section’s page, or write it as restrictions.csv does."),
@@ -271,7 +282,10 @@ FINDINGS: dict[str, FindingKind] = {
         _l("Write Y or N. A new section gets Y; another one stays as it is.")
     ),
     "conflicts_unreadable": guessed(
-        _l("Write Y or N. The usual rule is used: only common exams never conflict.")
+        _l(
+            "Write Y or N. A new meeting gets the usual rule: only common exams never conflict."
+            " Another one stays as it is."
+        )
     ),
     "stale": FindingKind(
         Action.EDITED,

@@ -185,7 +185,11 @@ def completed(values: dict[str, str], year: int | None = None) -> dict[str, str]
     }
     found["start_time"], found["end_time"] = _two(values.get("times", ""))
     found["date_start"], found["date_end"] = _dates(values.get("dates", ""), year)
-    made = {column: text for column, text in found.items() if text and not values.get(column)}
+    made = {
+        column: text
+        for column, text in found.items()
+        if not values.get(column) and (text or all(each in values for each in MADE_OF[column]))
+    }
     if topic := values.get("topic"):
         title = values.get("section_title", "")
         if topic.casefold() not in title.casefold():

@@ -39,6 +39,8 @@ SUFFIX = re.compile(r"[JS]R\.?|[JS]r\.?|[js]r\.?|II|III|IV|(?i:Ph\.? ?D\.?)|MD|M
 LONGEST_ROOM = 80
 NO_DATES = _k("No meeting has dates. Give the first and last day of the term.")
 REVERSED_DATES = _k("The last day of the term (%(day)s) is before the first day.")
+ONE_TIME = _k("One of the two times is missing.")
+ENDS_EARLY = _k("It ends before it starts.")
 Times = tuple[time | None, time | None]
 Dates = tuple[date | None, date | None]
 
@@ -55,6 +57,19 @@ class Meeting:
     last: date | None
     room: str
     clashes: bool = True
+
+    @classmethod
+    def of(cls, facts: list[Any]) -> "Meeting":
+        """Return a meeting of the portal's records."""
+        kind, days, starts, ends, first, last, room, clashes = facts
+        starts, ends = (each and time.fromisoformat(each) for each in (starts, ends))
+        first, last = (each and date.fromisoformat(each) for each in (first, last))
+        return cls(kind, days, starts, ends, first, last, room, clashes)
+
+    @property
+    def usually_clashes(self) -> bool:
+        """Return whether such a meeting conflicts with others, unless a file says other."""
+        return not is_exam_block(self.kind, self.starts_at, self.ends_at)
 
     def overlaps(self, other: "Meeting") -> bool:
         """Return whether both share a day of the week, a time of day and a date."""
@@ -82,21 +97,30 @@ def read_meeting(row: Row) -> Meeting:
     days = _read_days(row)
     starts_at, ends_at = _read_times(row, days)
     first, last = _read_dates(row)
-    kind = row["meeting_type"].upper()
-    room = row.text("location", LONGEST_ROOM)
-    room = "" if _is_no_room(room) else room
-    kind = KINDS.get(kind, kind)
-    if len(kind) > LONGEST_KIND:
-        row.note("too_long", "meeting_type", _k("At most %(most)s characters."), most=LONGEST_KIND)
-    found = Meeting(kind[:LONGEST_KIND], days, starts_at, ends_at, first, last, room)
+    found = Meeting(read_kind(row), days, starts_at, ends_at, first, last, read_room(row))
     conflicts = row["conflicts"].upper()
     if conflicts and conflicts not in CONFLICTS:
         row.note("conflicts_unreadable", "conflicts")
-    if is_exam_block(found.kind, starts_at, ends_at):
+    if not found.usually_clashes:
         found.clashes = False
         row.note("exam_block", "meeting_type")
     found.clashes = CONFLICTS.get(conflicts, found.clashes)
     return found
+
+
+def read_kind(row: Row) -> str:
+    """Return the kind of the meeting of a row, as a code."""
+    written = row["meeting_type"].upper()
+    kind = KINDS.get(written, written)
+    if len(kind) > LONGEST_KIND:
+        row.note("too_long", "meeting_type", _k("At most %(most)s characters."), most=LONGEST_KIND)
+    return kind[:LONGEST_KIND]
+
+
+def read_room(row: Row) -> str:
+    """Return the room of a row, blank if it is a placeholder."""
+    room = row.text("location", LONGEST_ROOM)
+    return "" if _is_no_room(room) else room
 
 
 def _is_no_room(text: str) -> bool:
@@ -241,13 +265,13 @@ def _read_times(row: Row, days: int) -> Times:
             row.note("days_without_time", "days")
         return tba
     if starts_at is None or ends_at is None:
-        row.note("times_unreadable", "end_time", _k("One of the two times is missing."))
+        row.note("times_unreadable", "end_time", ONE_TIME)
         return tba
     if ends_at == time(0) < starts_at:
         row.note("midnight", "end_time")
         ends_at = LAST_MINUTE
     if not starts_at < ends_at:
-        row.note("times_unreadable", "end_time", _k("It ends before it starts."))
+        row.note("times_unreadable", "end_time", ENDS_EARLY)
         return tba
     if not days:
         ends = row["end_time"]

@@ -17,6 +17,7 @@ from portal.catalog.restrictions import Restriction
 from portal.catalog.section_fields import PLAIN, SectionField
 from portal.catalog.spellings import Unclear, Unreadable, code_of, count_of, credits_of, subject_of
 from portal.core.i18n import _k
+from portal.exchange.importing.changed_meetings import change_meetings, leaves_out
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.files import Files
 from portal.exchange.importing.findings import Action
@@ -40,7 +41,7 @@ from portal.exchange.importing.section_rules import (
     restrictions_of,
     settled,
 )
-from portal.exchange.importing.semester_tables import REQUISITES, SECTIONS, SemesterTables
+from portal.exchange.importing.semester_tables import MEETINGS, REQUISITES, SECTIONS, SemesterTables
 from portal.exchange.importing.staging import KnownRecords
 from portal.exchange.importing.tables import Progress, Row
 from portal.exchange.spreadsheets import items_of
@@ -98,6 +99,7 @@ class Course:
     categories: dict[str, None] = field(default_factory=dict)
     has_section: bool = False
     listed: bool = False  # by courses.csv
+    lists_categories: bool = False  # whether a row has a cell for them, blank or not
 
 
 @dataclass
@@ -109,9 +111,11 @@ class Section:
     credits: Credits
     fields: dict[str, Any]  # of its record that need no other row
     meetings: list[Meeting] = field(default_factory=list)
+    changes_meetings: bool = False  # whether the files state any of them, or erase them
     instructors: dict[str, None] = field(default_factory=dict)
     lists_instructors: bool = False  # whether its rows have a cell for them, blank or not
     restrictions: dict[Restriction, None] = field(default_factory=dict)
+    levels_alone: bool = False  # whether only a column of levels has restrictions
     cross_lists: dict[str, None] = field(default_factory=dict)
 
 
@@ -120,7 +124,8 @@ class Semester:
     """All of it; sections by registration number, the rest by code."""
 
     here: KnownRecords
-    departments: dict[str, tuple[str, str]] = field(default_factory=dict)  # name, school
+    # Name and school; None if there is no column for schools.
+    departments: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     courses: dict[str, Course] = field(default_factory=dict)
     sections: dict[str, Section] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)  # registration numbers, also canceled ones
@@ -128,6 +133,7 @@ class Semester:
     not_stored: dict[str, list[Row]] = field(default_factory=dict)  # rows with a value, by column
     comma_lists: list[tuple[Section, CommaList]] = field(default_factory=list)
     canceled: set[str] = field(default_factory=set)  # what a canceled section's status may be
+    listed: set[str] = field(default_factory=set)  # fields of sections with a table of their own
     starts_on: date = date.max
     ends_on: date = date.min
 
@@ -174,7 +180,7 @@ def read_semester(
     read_each(tables.rows("departments.csv"), _read_department)
     read_each(tables.rows("courses.csv"), _read_course)
     _read_sections(tables, semester, options, report)
-    _read_meetings(tables, semester)
+    _read_meetings(tables, semester, erase=options.erase)
     _complete_meetings(semester, options)
     _complete_courses(semester)
     if not {TREES, REQUISITES} & {*files.names()} and not tables.schedule:
@@ -187,6 +193,7 @@ def read_semester(
     read_each(tables.rows("restrictions.csv"), _read_restriction)
     _settle_comma_lists(semester)
     read_each(tables.rows("cross_lists.csv"), _read_cross_list)
+    semester.listed = _listed_fields(tables)
     for name in tables.unused:
         Row(name, 0, {}, report).note("file_needless")
     _note_not_stored(semester)
@@ -197,6 +204,14 @@ def read_semester(
         ):
             section.row.note("prerequisites_unnamed", "has_prereqs")
     return semester
+
+
+def _listed_fields(tables: SemesterTables) -> set[str]:
+    """Return the fields of sections that tables of their own list: one without a row has none."""
+    names = tables.files.names()
+    found = {each for each in ("restrictions", "cross_lists") if f"{each}.csv" in names}
+    in_words = REQUISITES_IN_WORDS.keys() & {*tables.columns(REQUISITES)}
+    return found | in_words | (REQUISITES_IN_WORDS.keys() if TREES in names else set())
 
 
 # Departments and courses
@@ -210,7 +225,8 @@ def _read_department(row: Row, semester: Semester) -> None:
         return row.note("duplicate", "dept_code")
     if len(code) > LONGEST_CODE:
         return row.note("unreadable", "dept_code", _k("The code is too long."))
-    semester.departments[code] = (row.text("dept_name", 160) or code, row.text("school", 160))
+    school = row.text("school", 160) if "school" in row.values else None
+    semester.departments[code] = (row.text("dept_name", 160) or code, school)
     return None
 
 
@@ -239,9 +255,10 @@ def _read_course(row: Row, semester: Semester) -> None:
             title=row.text("title", 200) or (known.title if known else ""),
             description=row["description"],
             offered=row.text("offered", 200),
-            credits=_read_course_credits(row),
+            credits=_read_course_credits(row) or (known.credits if known else None),
             categories=dict.fromkeys(_read_list(row, "attributes", 60)),
             listed=True,
+            lists_categories="attributes" in row.values,
         )
     return None
 
@@ -353,6 +370,7 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     semester.courses[code] = course
     course.has_section = True
     course.categories |= dict.fromkeys(_read_list(row, "attributes", 60))
+    course.lists_categories |= "attributes" in row.values
     _keep_not_stored(row, semester, *NOT_STORED)
     if row["link"]:
         row.note("link", "link")
@@ -535,28 +553,57 @@ def _read_number(row: Row, column: str) -> int | None:
 # Meetings, restrictions and cross-lists
 
 
-def _read_meetings(tables: SemesterTables, semester: Semester) -> None:
-    """Add meetings and instructors, whom sections.csv may list too."""
+def _read_meetings(tables: SemesterTables, semester: Semester, *, erase: bool) -> None:
+    """Set meetings, and add the instructors, whom sections.csv may list too."""
     rows = (*tables.meetings, *tables.sections)
     first = surnames_first(row["instructors"] for row in rows)
-    if not tables.schedule:
-        for section in semester.sections.values():
+    for section in semester.sections.values():
+        if not tables.schedule:
             exact = "revision" in section.row.values  # of an export
             names = read_instructors(section.row, surnames_first=first, exact=exact)
             section.instructors |= dict.fromkeys(names)
-            section.lists_instructors |= "instructors" in section.row.values
+        section.lists_instructors |= "instructors" in section.row.values
     own = {id(row) for row in tables.sections}  # in a schedule, a section's row has a meeting too
+    met: dict[str, list[Row]] = {crn: [] for crn in semester.sections}
     for row in tables.meetings:
-        if id(row) not in own or row["crn"] in semester.sections:
-            _read_meeting(row, semester, surnames_first=first)
+        if id(row) in own and row["crn"] not in semester.sections:
+            continue
+        if found := semester.section(row):
+            met[row["crn"]].append(row)
+            found.instructors |= dict.fromkeys(read_instructors(row, surnames_first=first))
+            found.lists_instructors |= "instructors" in row.values
+            _keep_not_stored(row, semester, "frequency")
+    for crn, section in semester.sections.items():
+        if crn in semester.here.sections:
+            _change_meetings(section, met[crn], tables, semester, erase=erase)
+        else:
+            section.meetings = [read_meeting(row) for row in met[crn] if _tells_meeting(row)]
 
 
-def _read_meeting(row: Row, semester: Semester, *, surnames_first: bool | None) -> None:
-    if section := semester.section(row):
-        section.meetings.append(read_meeting(row))
-        section.instructors |= dict.fromkeys(read_instructors(row, surnames_first=surnames_first))
-        section.lists_instructors |= "instructors" in row.values
-        _keep_not_stored(row, semester, "frequency")
+def _change_meetings(
+    section: Section, rows: list[Row], tables: SemesterTables, semester: Semester, *, erase: bool
+) -> None:
+    """Set the meetings of a section that the portal has."""
+    if erase and not rows and tables.schedule and not _has_times(section.row):
+        rows = [section.row]  # a blank room erases the room
+    if rows:
+        stored = semester.here.records.sections.get(section.row["crn"], {}).get("meetings", [])
+        exported = bool(section.row["revision"])
+        section.meetings = change_meetings(rows, stored, erase=erase, exported=exported)
+        same = [meeting.facts() for meeting in section.meetings] == stored
+        section.changes_meetings = not (same and leaves_out(rows))
+    elif erase:
+        section.changes_meetings = MEETINGS in tables.files.names() or _has_times(section.row)
+
+
+def _has_times(row: Row) -> bool:
+    """Return whether a row has columns for days or times, blank or not."""
+    return bool({"days", "start_time", "end_time"} & row.values.keys())
+
+
+def _tells_meeting(row: Row) -> bool:
+    """Return whether a row has a meeting, and not only instructors."""
+    return _has_times(row) or any(row[each] for each in ("location", "date_start", "date_end"))
 
 
 def _complete_meetings(semester: Semester, options: Options) -> None:
@@ -594,7 +641,7 @@ def _settle_comma_lists(semester: Semester) -> None:
         known[_values_of(kind)].add(value.casefold())
     for name, school in semester.departments.values():
         known["major"].add(name.casefold())
-        known["college"].add(school.casefold())
+        known["college"].add((school or "").casefold())
     for section, found in semester.comma_lists:
         of_kind = known[_values_of(found.kind)] | KNOWN_VALUES.get(found.kind, set())
         section.restrictions |= dict.fromkeys(settled(found, of_kind))
@@ -633,6 +680,7 @@ def _read_levels(section: Section) -> None:
         text = _k("The levels of restrictions.csv are used.")
         section.row.note("levels_disagree", "levels", text)
     if not stated:
+        section.levels_alone = not section.restrictions
         section.restrictions |= dict.fromkeys((*LEVEL, level) for level in levels)
 
 

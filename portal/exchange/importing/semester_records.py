@@ -5,6 +5,7 @@ admins have edited since the last import.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from portal.catalog import formatting
@@ -14,11 +15,14 @@ from portal.core.i18n import _k
 from portal.exchange.importing.edits import HERE, OVERWRITTEN, STALE
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.files import Files
+from portal.exchange.importing.meetings import Meeting
 from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester import (
+    LEVEL,
     LONGEST_CODE,
     MAJORS,
+    REQUISITES_IN_WORDS,
     Course,
     Section,
     Semester,
@@ -51,8 +55,9 @@ def stage_semester(
     stage.put("term", name, _term_fields(semester, options, known=here.dates is not None))
     for code, (title, school) in semester.departments.items():
         named = {"name": title} if title != code else {}
-        if school or (named and (options.erase or not here.dates)):
-            named["school"] = school
+        erases = school is not None and (options.erase or not here.dates)
+        if school or (named and erases):
+            named["school"] = school or ""
         stage.put("department", code, {} if code in here.shared else named)
     _stage_subjects(stage, semester, here, report)
     for code, course in semester.courses.items():
@@ -67,7 +72,7 @@ def stage_semester(
         key = key_of(name, crn)
         base = Base.read(section.row["revision"])
         stage.bases.compare("section", key, base.revision, here.records.section_revision(crn))
-        stage.put("section", key, _known_fields(section, here, options), section.row)
+        stage.put("section", key, _known_fields(section, semester, options), section.row)
         _stage_instructors(stage, section, key, here, options)
         if base.revision:
             note_unchanged_cells(section, base, here, files.names(), erase=options.erase)
@@ -140,14 +145,14 @@ def _known_part(course: Course, here: KnownRecords, options: Options) -> dict[st
         elif course.row["revision"] and _differs(course, fields, here):
             course.row.note("course_shared", "course_id")
         return {}
-    if not course.listed:
-        return {"categories": fields["categories"]} if course.categories else {}
-    if options.erase:
-        return fields
-    columns = {"department": "dept_code"}
-    blank = {name for name in fields if not course.row[columns.get(name, name)]}
-    blank -= {"subject", *(("categories",) if course.categories else ())}
-    return {name: fields[name] for name in fields.keys() - blank}
+    columns = {name: name for name in ("title", "description", "offered", "credits")}
+    columns["department"] = "dept_code"
+    lists = course.row.values.keys() if options.erase else ()
+    stated = {name for name, column in columns.items() if course.row[column] or column in lists}
+    stated = stated | {"subject"} if course.listed else set()
+    if course.categories or (options.erase and course.lists_categories):
+        stated.add("categories")
+    return {name: fields[name] for name in stated}
 
 
 def _differs(course: Course, fields: dict[str, Any], here: KnownRecords) -> bool:
@@ -156,14 +161,19 @@ def _differs(course: Course, fields: dict[str, Any], here: KnownRecords) -> bool
     return any(value and value != stored.get(name, value) for name, value in fields.items())
 
 
+def _kind_of(meetings: Iterable[Meeting]) -> str:
+    """Return the kind of a section with these meetings."""
+    kinds = (meeting.kind for meeting in meetings if meeting.clashes)
+    return formatting.kind(next(kinds, ""))
+
+
 def _section_fields(section: Section) -> dict[str, Any]:
-    kinds = [meeting.kind for meeting in section.meetings if meeting.clashes]
     trees = {"prerequisites": None, "corequisites": None}
     return {
         **trees,
         **section.fields,
         "course": section.course.code,
-        "kind": section.fields["kind"] or formatting.kind(kinds[0] if kinds else ""),
+        "kind": section.fields["kind"] or _kind_of(section.meetings),
         "credits": [int(amount * 100) for amount in section.credits],
         "status": status_of(section.row) or "NEW",
         "meetings": [meeting.facts() for meeting in section.meetings],
@@ -172,34 +182,49 @@ def _section_fields(section: Section) -> dict[str, Any]:
     }
 
 
-def _known_fields(section: Section, here: KnownRecords, options: Options) -> dict[str, Any]:
+def _known_fields(section: Section, semester: Semester, options: Options) -> dict[str, Any]:
     """Return the fields of a section that the files know."""
     crn, fields = section.row["crn"], _section_fields(section)
-    if crn not in here.sections:
+    if crn not in semester.here.sections:
         return fields
-    stored = here.records.sections.get(crn, {})
+    stored = semester.here.records.sections.get(crn, {})
     # Spreadsheets drop the zeros of a number such as 01.
     if fields["number"].lstrip("0") == stored.get("number", "").lstrip("0"):
         del fields["number"]
-    blank = _blank_fields(section)
+    blank = _blank_fields(section, stored)
     if options.erase:  # a blank title or kind is not filled, and no section is without a number
-        blank = {each for each in blank if each == "number" or not stored.get(each)}
+        present = semester.listed | _fields_with_columns(section.row)
+        blank -= {each for each in present if each != "number" and stored.get(each)}
+    if section.levels_alone and "restrictions" not in blank:
+        others = [each for each in stored.get("restrictions", ()) if (*each[:2],) != LEVEL]
+        fields["restrictions"] = sorted(fields["restrictions"] + others)
     return {name: fields[name] for name in fields.keys() - blank}
 
 
-def _blank_fields(section: Section) -> set[str]:
+COLUMNS = {each.name: each.imported_from for each in PLAIN if each.imported_from} | {
+    each: each for each in ("credits", "restrictions", *REQUISITES_IN_WORDS)
+}
+
+
+def _fields_with_columns(row: Row) -> set[str]:
+    """Return the fields of a section that its row has a cell for, blank or not."""
+    return {name for name, column in COLUMNS.items() if column in row.values}
+
+
+def _blank_fields(section: Section, stored: dict[str, Any]) -> set[str]:
     """Return the fields of a section that the files leave out."""
     row = section.row
-    written = {
-        **{each.name: row[each.imported_from] for each in PLAIN if each.imported_from},
-        "kind": row["schedule_type"] or ("schedule_type" not in row.values and section.meetings),
-        "credits": row["credits"],
-        "meetings": section.meetings,
+    written = {name: row[column] for name, column in COLUMNS.items()} | {
+        "meetings": section.changes_meetings,
         "restrictions": section.restrictions,
         "cross_lists": section.cross_lists,
         "prerequisites": "prerequisites" in section.fields,
         "corequisites": "corequisites" in section.fields,
     }
+    if "schedule_type" not in row.values and section.changes_meetings:
+        # The kind of its meetings, if it is that already.
+        kind = _kind_of(map(Meeting.of, stored.get("meetings", ())))
+        written["kind"] = section.meetings and stored.get("kind", "") in {"", kind}
     unclear = {
         each.name
         for each in PLAIN

@@ -127,6 +127,14 @@ class SemesterTables:
         scheduled = self._scheduled[1] if self.schedule else []
         return [*scheduled, *self.rows(MEETINGS)]
 
+    def columns(self, name: str) -> list[str]:
+        """Return the columns of a file, none if it is missing."""
+        if name not in self.files.names():
+            return []
+        shape = self._shape(name)
+        looked = tables.look(self.files, name, shape)
+        return shape.columns(looked[0]) if looked else []
+
     @cached_property
     def term(self) -> str:
         """Return the term of most sections, as the files write it; blank if they don't."""
@@ -142,7 +150,7 @@ class SemesterTables:
 
     @cached_property
     def _scheduled(self) -> tuple[list[Row], list[Row]]:
-        """Return the first row of each section of a schedule, and all with a meeting.
+        """Return the first row of each section of a schedule, and all with a meeting or people.
 
         A row that names another course or section under the same number is refused.
         """
@@ -171,8 +179,7 @@ class SemesterTables:
         return sections, [row for named_term, row in meetings if named_term == term]
 
     def _read(self, name: str, table: str) -> Iterator[Row]:
-        meanings = self.options.columns
-        shape = shape_of(table, known=self.known, meanings=meanings, year=self._year)
+        meanings, shape = self.options.columns, self._shape(table)
         unknown: dict[str, Row] = {}  # the first row with a value in each column
         for row in tables.rows(self.files, name, shape, self.report, self.progress):
             for column, value in row.values.items():
@@ -184,6 +191,10 @@ class SemesterTables:
         for column, row in unknown.items():
             left_out = headings.is_left_out(column)
             row.note("column_left_out" if left_out else "column_unknown", column)
+
+    def _shape(self, table: str) -> Shape:
+        meanings = self.options.columns
+        return shape_of(table, known=self.known, meanings=meanings, year=self._year)
 
     @cached_property
     def _year(self) -> int | None:

@@ -54,7 +54,12 @@ DAY = click.DateTime(["%Y-%m-%d"])
 @click.option("--update", is_flag=True, help="Allow changes to a term that already exists.")
 @click.option("--remove", is_flag=True, help="Remove records missing from these files.")
 @click.option("--overwrite", is_flag=True, help="Replace what admins edited since the last import.")
-@click.option("--erase", is_flag=True, help="Delete values where these files have blanks.")
+@click.option(
+    "--erase",
+    is_flag=True,
+    help="Delete values where these files have blank cells or missing rows, but not where they"
+    " lack a column or a file.",
+)
 @click.option(
     "--columns",
     "mapping",

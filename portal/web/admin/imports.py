@@ -125,7 +125,8 @@ class ImportForm(Form):
     )
 
     erase = BooleanField(
-        _l("Delete existing values where these files have blank cells or missing rows")
+        _l("Delete existing values where these files have blank cells or missing rows"),
+        description=_l("Missing columns and files change nothing."),
     )
 
     def validate_files(self, _field: MultipleFileField) -> None:

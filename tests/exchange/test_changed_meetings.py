@@ -1,0 +1,250 @@
+"""Meetings of a section that the portal has: files change only what they state of them."""
+
+from datetime import date, time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from portal.exchange.importing.models import Options
+from portal.exchange.importing.report import Report
+from portal.exchange.importing.runs import import_files
+from tests.exchange.campus import Campus, imported, nothing
+from tests.exchange.test_left_out import section
+from tests.exchange.test_semester_export import exported, set_cell, updated
+
+pytestmark = pytest.mark.usefixtures("backend")
+TERM = "Spring 2021"
+MONDAY, TUESDAY, WEDNESDAY, THURSDAY, FRIDAY = (1 << day for day in range(5))
+TR, MWF = TUESDAY | THURSDAY, MONDAY | WEDNESDAY | FRIDAY
+LECTURE = (TR, time(13), time(13, 50), "SAGE 11")
+LAB = (FRIDAY, time(9), time(11), "LAB 2")
+
+
+def campus() -> Campus:
+    """A lecture, and a section with a lab too."""
+    made = Campus()
+    when = {"days": "TR", "start_time": "1:00PM", "end_time": "1:50PM", "location": "SAGE 11"}
+    dates = {"date_start": "2021-02-01", "date_end": "2021-03-31"}
+    made.meets(**when, **dates, instructors="Okafor").section("10002", when | dates)
+    lab = {"meeting_type": "LAB", "days": "F", "start_time": "9:00AM", "end_time": "11:00AM"}
+    return made.meeting(crn="10002", meeting_no="2", location="LAB 2", **lab)
+
+
+@pytest.fixture
+def term(tmp_path: Path) -> int:
+    made = imported(campus().write(tmp_path)).term
+    for each in tmp_path.iterdir():
+        each.unlink()
+    return made
+
+
+def update(folder: Path, *lines: str, name: str = "schedule.csv", **options: Any) -> Report:
+    """Update the term by one file; beside meetings.csv it takes one that names both sections."""
+    for each in folder.iterdir():
+        each.unlink()
+    (folder / name).write_text("\n".join(lines) + "\n")
+    if name != "schedule.csv":
+        sections = "crn,course_id\n10001,CSC-225\n10002,CSC-225\n"
+        (folder / "sections.csv").write_text(sections)
+    report = Report()
+    import_files(folder, Options(term=TERM, update=True, **options), report, nothing)
+    return report
+
+
+def meetings(term: int, crn: str = "10001") -> list[tuple[Any, ...]]:
+    found = section(term, crn).meetings
+    return [(each.mask, clock(each.start), clock(each.end), each.room) for each in found]
+
+
+def clock(minutes: int | None) -> time | None:
+    return None if minutes is None else time(minutes // 60, minutes % 60)
+
+
+def both(term: int) -> list[tuple[Any, ...]]:
+    return meetings(term, "10002")
+
+
+# Columns that are missing, and blank cells
+
+
+@pytest.mark.parametrize("erase", [False, True])
+@pytest.mark.parametrize(
+    ("columns", "cells"),
+    [
+        ("Instructor", "Pat Poe"),
+        ("Instructor", ""),
+        ("Location", "SAGE 11"),
+        ("Days,Time", "TR,1:00 pm-1:50 pm"),
+        ("Days,Begin,End,Instructor", "TR,1:00 pm,1:50 pm,Pat Poe"),
+        ("Cap,Title,Instructor", "30,Algorithms,"),
+    ],
+)
+def test_a_missing_column_changes_nothing_of_a_meeting(
+    tmp_path: Path, term: int, columns: str, cells: str, *, erase: bool
+) -> None:
+    before = section(term).meetings
+    update(tmp_path, f"CRN,Subj,Crse,{columns}", f"10001,CSC,225,{cells}", erase=erase)
+    assert section(term).meetings == before
+    assert meetings(term) == [LECTURE]
+
+
+@pytest.mark.parametrize(
+    ("columns", "cells", "meeting"),
+    [
+        ("Location", "WEST 2", (*LECTURE[:3], "WEST 2")),
+        ("Days", "MWF", (MWF, *LECTURE[1:])),
+        ("Time", "2:00 pm-2:50 pm", (TR, time(14), time(14, 50), "SAGE 11")),
+        ("Begin", "12:30 pm", (TR, time(12, 30), time(13, 50), "SAGE 11")),
+        ("Days,Time", "MWF,2:00 pm-2:50 pm", (MWF, time(14), time(14, 50), "SAGE 11")),
+        ("Days,Time,Location", "MWF,,", (MWF, *LECTURE[1:])),
+        ("Days,Time,Location", ",,WEST 2", (*LECTURE[:3], "WEST 2")),
+        ("Days,Time,Location", "TBA,TBA,TBA", (0, None, None, "")),
+        ("Location", "TBA", (*LECTURE[:3], "")),
+    ],
+)
+def test_a_cell_changes_its_own_field(
+    tmp_path: Path, term: int, columns: str, cells: str, meeting: tuple[Any, ...]
+) -> None:
+    dates = [(each.first, each.last) for each in section(term).meetings]
+    update(tmp_path, f"CRN,Subj,Crse,{columns}", f"10001,CSC,225,{cells}")
+    assert meetings(term) == [meeting]
+    [after] = section(term).meetings
+    assert [(after.first, after.last)] == dates == [(date(2021, 2, 1), date(2021, 3, 31))]
+
+
+def test_meetings_without_rooms_and_dates_keep_both(tmp_path: Path, term: int) -> None:
+    before = section(term, "10002").meetings
+    rows = ["10002,F,9:00AM,11:00AM", "10002,TR,1:00PM,1:50PM"]
+    for _ in range(2):  # in any order
+        rows.reverse()
+        update(tmp_path, "crn,days,start_time,end_time", *rows, name="meetings.csv")
+        assert section(term, "10002").meetings == before
+
+
+def test_blank_cells_erase_only_if_that_is_chosen(tmp_path: Path, term: int) -> None:
+    lines = ("CRN,Subj,Crse,Location", "10001,CSC,225,")
+    update(tmp_path, *lines)
+    assert meetings(term) == [LECTURE]
+    update(tmp_path, *lines, erase=True)
+    assert meetings(term) == [(*LECTURE[:3], "")]
+    lines = ("CRN,Subj,Crse,Days,Time", "10001,CSC,225,,")
+    update(tmp_path, *lines)
+    assert meetings(term) == [(*LECTURE[:3], "")]
+    update(tmp_path, *lines, erase=True)
+    assert meetings(term) == []
+
+
+def test_a_section_keeps_its_kind_if_the_file_has_no_column_for_it(
+    tmp_path: Path, term: int
+) -> None:
+    before = section(term).kind
+    update(tmp_path, "CRN,Subj,Crse,Days,Time", "10001,CSC,225,MWF,2:00 pm-2:50 pm")
+    assert section(term).kind == before == "Lecture"
+
+
+def test_a_blank_cell_of_an_export_is_reported(tmp_path: Path, term: int) -> None:
+    folder = exported(tmp_path / "out")
+    for at, column in enumerate(("location", "days")):
+        set_cell(folder, "meetings.csv", column, "", row=at)
+    changes, report = updated(folder)
+    assert changes == {}
+    assert [note.column for note in report.of("blank_unchanged")] == ["location", "days"]
+    assert meetings(term) == [LECTURE]
+    changes, _report = updated(folder, erase=True)
+    assert changes == {"section": {"changed": 1}}
+    assert meetings(term) == [(*LECTURE[:3], "")]
+
+
+# More and fewer meetings
+
+
+def test_whole_rows_replace_and_equal_times_keep_their_rooms(tmp_path: Path, term: int) -> None:
+    head = "CRN,Subj,Crse,Days,Time"
+    update(tmp_path, head, "10002,CSC,225,F,9:00 am-11:00 am")
+    assert both(term) == [LAB]
+    second = "10002,CSC,225,MWF,2:00 pm-2:50 pm"
+    update(tmp_path, head, second, "10002,CSC,225,F,9:00 am-11:00 am")
+    assert both(term) == [(MWF, time(14), time(14, 50), ""), LAB]
+
+
+def test_a_room_of_an_unclear_meeting_is_refused_by_name(tmp_path: Path, term: int) -> None:
+    report = update(tmp_path, "CRN,Subj,Crse,Location", "10002,CSC,225,WEST 2")
+    [note] = report.of("meeting_unclear")
+    assert (note.action, note.line, note.key) == ("refused", 2, "10002")
+    assert both(term) == [LECTURE, LAB]
+    days = ("CRN,Subj,Crse,Days,Location", "10002,CSC,225,F,WEST 2", "10002,CSC,225,W,WEST 3")
+    update(tmp_path, *days[:2])
+    assert both(term) == [LECTURE, (*LAB[:3], "WEST 2")]
+
+
+def test_the_number_of_a_meeting_tells_which_one_it_is(tmp_path: Path, term: int) -> None:
+    head = "crn,meeting_no,days,start_time,end_time,location"
+    rows = ("10002,2,,,,WEST 2", "10002,1,,,,")
+    update(tmp_path, head, *rows, name="meetings.csv")
+    assert both(term) == [LECTURE, (*LAB[:3], "WEST 2")]
+    update(tmp_path, head, "10002,1,,,,EAST 1", name="meetings.csv")
+    assert both(term) == [(*LECTURE[:3], "EAST 1"), (*LAB[:3], "WEST 2")]
+
+
+def test_a_row_with_a_further_instructor_is_no_meeting(tmp_path: Path, term: int) -> None:
+    head = "CRN,Subj,Crse,Days,Time,Instructor"
+    rows = ("10001,CSC,225,TR,1:00 pm-1:50 pm,Okafor", ",,,,,Pat Poe")
+    report = update(tmp_path, head, *rows)
+    assert meetings(term) == [LECTURE]
+    assert section(term).instructors == ("Okafor", "Pat Poe")
+    assert not report.of("meeting_unclear")
+
+
+def test_a_further_meeting_without_a_time_is_added(tmp_path: Path, term: int) -> None:
+    head = "CRN,Subj,Crse,Days,Time,Location"
+    rows = ("10001,CSC,225,TR,1:00 pm-1:50 pm,", "10001,CSC,225,,TBA,ONLINE")
+    for _ in range(2):
+        update(tmp_path, head, *rows)
+        assert meetings(term) == [LECTURE, (0, None, None, "ONLINE")]
+
+
+# Values that can't be read
+
+
+@pytest.mark.parametrize(
+    ("columns", "cells"),
+    [
+        ("Days", "Q"),
+        ("Time", "9:65"),
+        ("Days,Time,Location", "Q,2:00 pm-2:50 pm,WEST 2"),
+        ("Days,Begin,End", "TR,1:00 pm,11:50 am"),
+        ("Begin", "2:00 pm"),
+        ("Days,Begin,End", "TBA,1:00 pm,1:50 pm"),
+        ("Days,Begin,End", "TR,TBA,2:50 pm"),
+        ("Days,Time,Start Date", "TR,1:00 pm-1:50 pm,31/12/2021"),
+        ("Days,Time,Start Date", "TR,1:00 pm-1:50 pm,2021-04-15"),
+    ],
+)
+def test_a_value_that_cannot_be_read_leaves_the_meeting(
+    tmp_path: Path, term: int, columns: str, cells: str
+) -> None:
+    before = section(term).meetings
+    report = update(tmp_path, f"CRN,Subj,Crse,{columns}", f"10001,CSC,225,{cells}")
+    assert section(term).meetings == before
+    [note] = report.of("meeting_unreadable")
+    assert (note.action, note.line, note.key) == ("refused", 2, "10001")
+    assert not {"days_unreadable", "times_unreadable", "dates_unreadable"} & {*report.found}
+
+
+def test_one_unreadable_meeting_of_several_leaves_that_one(tmp_path: Path, term: int) -> None:
+    head = "CRN,Subj,Crse,Days,Time"
+    update(tmp_path, head, "10002,CSC,225,Q,1:00 pm-1:50 pm", "10002,CSC,225,F,9:00 am-10:00 am")
+    assert both(term) == [LECTURE, (FRIDAY, time(9), time(10), "LAB 2")]
+
+
+def test_an_unreadable_day_of_a_new_section_is_to_be_announced(tmp_path: Path, term: int) -> None:
+    report = update(tmp_path, "CRN,Subj,Crse,Cap,Days,Time,Location", "10003,CSC,225,9,Q,9:65,H 1")
+    assert meetings(term, "10003") == [(0, None, None, "H 1")]
+    assert {"days_unreadable", "times_unreadable"} <= {*report.found}
+
+
+def test_a_new_section_with_an_instructor_alone_has_no_meeting(tmp_path: Path, term: int) -> None:
+    update(tmp_path, "CRN,Subj,Crse,Cap,Instructor", "10003,CSC,225,9,Pat Poe")
+    assert meetings(term, "10003") == []
+    assert section(term, "10003").instructors == ("Pat Poe",)

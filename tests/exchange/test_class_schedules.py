@@ -104,6 +104,7 @@ def test_values_with_commas_are_one_unless_each_is_known(tmp_path: Path) -> None
         "3": f"{MAJORS} {MEDIA}",  # known from the section above
         "4": f"{MAJORS} Art, {MEDIA}, Music",
         "5": f"{MAJORS} Art, Dance",
+        "6": f"{MAJORS} Art, Music",
     }
     lines = [ALGORITHMS | {"CRN": crn, "Restrictions": each} for crn, each in texts.items()]
     records, report = read(write_csv(tmp_path, lines))
@@ -116,6 +117,7 @@ def test_values_with_commas_are_one_unless_each_is_known(tmp_path: Path) -> None
         "3": [MEDIA],
         "4": ["Art", MEDIA, "Music"],
         "5": ["Art, Dance"],
+        "6": ["Art", "Music"],
     }
     notes = [(note.key, note.action, note.more) for note in report.of("restriction_commas")]
     assert notes == [
@@ -258,6 +260,9 @@ def test_a_cell_that_is_repeated_without_end_is_too_much(tmp_path: Path) -> None
         {"Date (MM/DD)": "1" + " " * 100_000 + "2"},
         {"Restrictions": "must be following " * 1_000},
         {"Restrictions": "must be following " * 5_000},
+        {
+            "Restrictions": f"{MAJORS}\n A\n A, A\n{MAJORS} {'A, ' * 6_000}B",
+        },
         {"Restrictions": "Must be enrolled in one of the following " + "(" * 15_000},
         {"Instructor": ", ".join(["A B"] * 20_000)},
         {"Instructor": "x y, b c" + " " * 100_000},

@@ -13,7 +13,7 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import delete, func, select, text, update
 
-from portal.catalog.models import Course, Meeting, Section, section_instructors
+from portal.catalog.models import Course, Meeting, Section, Term, section_instructors
 from portal.catalog.spellings import days_of
 from portal.core.db import transaction
 from portal.exchange.exporting.semester import semester_files, write_days, write_semester
@@ -460,3 +460,49 @@ def test_the_preview_does_not_say_that_all_is_here_if_an_edit_is_not_imported(
     assert "already has all this data" not in shown
     assert "<strong>1</strong> not changed" in shown
     assert "Imports don’t change the status of a section." in shown
+
+
+def test_files_of_another_term_do_not_update_the_chosen_one(tmp_path: Path, made: Made) -> None:
+    assert made
+    with transaction() as session:
+        session.execute(update(Term).values(name="R20 Fall 2027"))
+    builders.a_term("Spring 2027")
+    files = exported(tmp_path / "out", "R20 Fall 2027")
+    with pytest.raises(ImportFailedError) as error:
+        updated(files, term="Spring 2027", remove=True)
+    assert "These files say that they are of “R20 Fall 2027”" in str(error.value)
+    with transaction() as session:
+        session.execute(update(Term).where(Term.name == "R20 Fall 2027").values(name="Gone"))
+    with pytest.raises(ImportFailedError, match="would update “Spring 2027”"):
+        updated(files, term="Spring 2027")
+    _changes, report = updated(files, term="Spring 2028")  # a new term
+    [note] = report.of("term_named")
+    assert (note.value, note.more) == ("R20 Fall 2027", "The sections go into “Spring 2028”.")
+
+
+def test_other_spellings_and_codes_of_the_term_are_no_other_term(files: Path) -> None:
+    for spelling in ("SPRING  2021", "202101", "Spring Semester 2021", ""):
+        for crn in ("10001", "10002"):
+            set_section(files, "term", spelling, crn)
+        assert "term_named" not in kinds(updated(files)[1])
+
+
+def test_the_preview_says_that_the_term_is_published_and_shows_meetings_in_words(
+    files: Path, boss: FlaskClient
+) -> None:
+    with transaction() as session:
+        session.execute(update(Term).values(state="published"))
+    set_cell(files, "meetings.csv", "start_time", "12:30PM")
+    set_cell(files, "meetings.csv", "location", "Hall 2")
+    set_section(files, "credits", "2")
+    set_cell(files, "restrictions.csv", "value", "Undergraduate")
+    import_id = sent(boss, zipped({each.name: each.read_bytes() for each in files.iterdir()}))
+    shown = page(boss, import_id)
+    assert "is published: students see the changes as soon as you apply them." in shown
+    assert "credits: <del>4 credits</del> → <ins>2 credits</ins>" in shown
+    output = boss.get(f"/admin/imports/{import_id}/report.csv").get_data(as_text=True)
+    for text_ in (shown, output):
+        assert "Lecture, Mon Thu 2:00–3:50 pm, Jan 6, 2021 – Apr 30, 2021" in text_
+        assert "Lecture, Mon Thu 12:30–3:50 pm, Jan 6, 2021 – Apr 30, 2021, Hall 2" in text_
+        assert "may not be major: Undergraduate; must be level: Graduate" in text_
+    assert "4 credits → 2 credits" in output

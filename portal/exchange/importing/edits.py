@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.diff import IGNORED
 from portal.exchange.importing.report import Note, Report, readable_key
-from portal.exchange.importing.review import value_text
 from portal.exchange.importing.staging import INSTRUCTOR, Bases
+from portal.exchange.importing.values import value_text
 from portal.exchange.record_sql import part, section_part
 from portal.exchange.records import KINDS
 

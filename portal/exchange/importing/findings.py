@@ -174,6 +174,10 @@ FINDINGS: dict[str, FindingKind] = {
         _l("The row belongs to a different term than most of the file."),
         _l("Import the other term separately."),
     ),
+    "term_named": guessed(
+        _l("The files name another term than the one that you chose."),
+        _l("If that is not meant, discard this import and upload the files under the right name."),
+    ),
     "no_such": refused(
         _l("It refers to a record that is not in the files or the portal."),
         _l("Add what it refers to, or correct the identifier."),

@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 
 from portal.exchange.importing.models import Import, SectionImport
 from portal.exchange.importing.report import changed_fields
-from portal.exchange.importing.review import field_name, value_text
+from portal.exchange.importing.review import field_name
+from portal.exchange.importing.values import value_text
 from portal.people.models import Account
 
 MOST = 20  # imports that a section's page shows

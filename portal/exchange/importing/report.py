@@ -14,6 +14,7 @@ from portal.core.i18n import in_language, translated
 from portal.core.private_files import owner_only
 from portal.exchange.importing.findings import FINDINGS, Action
 from portal.exchange.importing.models import Import, ImportChange, ImportNote
+from portal.exchange.importing.values import whole_text
 from portal.exchange.spreadsheets import csv_pieces
 from portal.registration.reasons import label
 
@@ -121,8 +122,9 @@ def report_rows(import_id: int, language: str = "") -> Iterator[list[str]]:
     changes = select(ImportChange.kind, ImportChange.key, ImportChange)
     changes = changes.where(ImportChange.import_id == import_id)
     for batch in _in_batches(changes, ImportChange.kind, ImportChange.key):
-        for _kind, _key, change in batch:
-            yield from _rows_of(change)
+        with in_language(language):
+            changed = [row for _kind, _key, change in batch for row in _rows_of(change)]
+        yield from changed
 
 
 def _in_batches(query: Select[*tuple[Any, ...]], *order: Any) -> Iterator[list[Any]]:
@@ -175,7 +177,8 @@ def _rows_of(change: ImportChange) -> Iterator[list[str]]:
         yield [*columns, "", "", "", ""]
         return
     for name in changed_fields(before, after):
-        yield [*columns, name, f"{before.get(name)} → {after.get(name)}", "", ""]
+        values = " → ".join(whole_text(name, fields.get(name)) for fields in (before, after))
+        yield [*columns, name, values, "", ""]
 
 
 def changed_fields(before: dict[str, Any], after: dict[str, Any]) -> list[str]:

@@ -1,15 +1,13 @@
 """An import on its page: changes with examples, field by field, and findings."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.catalog import requisites
 from portal.catalog.models import Term
 from portal.catalog.section_fields import FIELDS
-from portal.core.i18n import _, _l, text_of
+from portal.core.i18n import _l, text_of
 from portal.exchange.importing import upserts
 from portal.exchange.importing.diff import examples
 from portal.exchange.importing.findings import FINDINGS, RECORD_NAMES, Action, FindingKind
@@ -22,11 +20,10 @@ from portal.exchange.importing.report import (
     readable_key,
 )
 from portal.exchange.importing.semester import DATES_MEND
+from portal.exchange.importing.values import value_text
 
 EXAMPLES = 5
 ROWS = 20  # of a kind on the page; the report has all
-LONGEST = 160
-NOTHING = "–"
 KINDS = {kind: _l(name) for kind, name in RECORD_NAMES.items()}
 SORTS = {
     "added": _l("Added"),
@@ -71,7 +68,6 @@ FIELD_NAMES = {
 TO_ACT_ON = {Action.REFUSED, Action.EDITED, Action.OVERWRITTEN, Action.UNCHANGED}
 # What such rows say is in the portal, at least as near as it can be read.
 IMPORTED = {Action.REPAIRED, Action.GUESSED, Action.OVERWRITTEN, Action.KEPT}
-HUNDREDTHS = {"completed", "credits", "credit_limit"}
 
 
 @dataclass(frozen=True)
@@ -159,32 +155,18 @@ def terms(session: Session, found: Import) -> list[Term]:
     return list(session.scalars(there.order_by(Term.starts_on, Term.name)))
 
 
+def published_term(session: Session, found: Import) -> str:
+    """Return the name of the published term that an import would change; blank if there is none."""
+    name = " ".join(found.options["term"].split())
+    query = select(Term.name).where(
+        Term.name == name, Term.state == "published", Term.deleted_at.is_(None)
+    )
+    return session.scalar(query) or ""
+
+
 def field_name(name: str) -> str:
     """Return the name of a field, as sentences have it."""
     if name in FIELD_NAMES:
         return str(FIELD_NAMES[name])
     known = str(FIELDS[name].label) if name in FIELDS else name
     return known[:1].lower() + known[1:]
-
-
-def value_text(name: str, fields: dict[str, Any]) -> str:
-    """Return the value of a field in readable form."""
-    text = _value_text(name, fields.get(name))
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
-
-
-def _value_text(name: str, value: Any) -> str:
-    match value:
-        case None | "" | []:
-            return NOTHING
-        case bool():
-            return _("yes") if value else _("no")
-        case int() if name in HUNDREDTHS:
-            return f"{value / 100:g}"
-        case dict():
-            return requisites.write(value)
-        case list():
-            inner = ", " if all(not isinstance(each, list) for each in value) else "; "
-            return inner.join(dict.fromkeys(_value_text(name, each) for each in value))
-        case _:
-            return str(value)

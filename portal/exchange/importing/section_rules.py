@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any, NamedTuple
 
 from portal.catalog import grades, restrictions
@@ -100,39 +99,40 @@ def restrictions_of(
                 yield rule, kind, value
 
 
-def settled(found: CommaList, known: set[str]) -> Iterator[Restriction]:
-    """Yield the restrictions of a list, split where its kind's known values tell; else it is one.
+def settled(found: CommaList, known: set[str]) -> list[Restriction]:
+    """Return the restrictions of a list: split if only one reading has nothing but known values.
 
-    Report the reading that they do not tell. `known` has values without capitals.
+    Otherwise it is one value, which is reported. `known` has values without capitals.
     """
-    parts = found.written.split(", ")
-    values = [found.written]
-    if found.written.casefold() not in known:
-        readings = list(islice(_known_splits(parts, known), 2))
-        values = readings[0] if len(readings) == 1 else values
-        if len(found.written) > restrictions.LONGEST and len(readings) != 1:
-            quoted = found.written[: tables.LONGEST_VALUE]
-            found.row.note("restriction_unclear", found.column, _k("“%(text)s”"), text=quoted)
-            return
-        if len(readings) != 1:
-            read_as = found.written[: tables.LONGEST_VALUE]
-            found.row.note(
-                "restriction_commas",
-                found.column,
-                _k("Read as one value: “%(text)s”."),
-                text=read_as,
-            )
-    yield from ((found.rule, found.kind, value) for value in values)
+    values = _known_values(found.written.split(", "), known)
+    if values is None:
+        text = found.written[: tables.LONGEST_VALUE]
+        if len(found.written) > restrictions.LONGEST:
+            found.row.note("restriction_unclear", found.column, _k("“%(text)s”"), text=text)
+            return []
+        read_as = _k("Read as one value: “%(text)s”.")
+        found.row.note("restriction_commas", found.column, read_as, text=text)
+        values = [found.written]
+    return [(found.rule, found.kind, value) for value in values]
 
 
-def _known_splits(parts: list[str], known: set[str]) -> Iterator[list[str]]:
-    """Yield the ways to join parts so that each value is known."""
-    if not parts:
-        yield []
-    for end in range(1, min(len(parts), _MOST_JOINED) + 1):
-        value = ", ".join(parts[:end])
-        if value.casefold() in known:
-            yield from ([value, *rest] for rest in _known_splits(parts[end:], known))
+def _known_values(parts: list[str], known: set[str]) -> list[str] | None:
+    """Return the only way to join parts so that each value is known; None if there is no one."""
+    ways = [0] * len(parts) + [1]  # to join what follows each part: none, one, or 2 for several
+    value_at: dict[int, tuple[str, int]] = {}  # and where the next one begins
+    for at in reversed(range(len(parts))):
+        for end in range(at + 1, min(len(parts), at + _MOST_JOINED) + 1):
+            value = ", ".join(parts[at:end])
+            if ways[end] and value.casefold() in known:
+                ways[at] = min(2, ways[at] + ways[end])
+                value_at[at] = value, end
+    if ways[0] != 1:
+        return None
+    found, at = [], 0
+    while at < len(parts):
+        value, at = value_at[at]
+        found.append(value)
+    return found
 
 
 def _values(text: str) -> tuple[list[str], bool]:

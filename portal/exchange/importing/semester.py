@@ -41,7 +41,13 @@ from portal.exchange.importing.section_rules import (
     restrictions_of,
     settled,
 )
-from portal.exchange.importing.semester_tables import MEETINGS, REQUISITES, SECTIONS, SemesterTables
+from portal.exchange.importing.semester_tables import (
+    MEETINGS,
+    REQUISITES,
+    SECTIONS,
+    YEAR,
+    SemesterTables,
+)
 from portal.exchange.importing.staging import KnownRecords
 from portal.exchange.importing.tables import Progress, Row
 from portal.exchange.spreadsheets import items_of
@@ -69,6 +75,12 @@ LISTED = re.compile(r"\s*[;,]\s*")
 # As systems write whether a section needs consent; PeopleSoft has I for the instructor's.
 YES = {"Y", "YES", "TRUE", "1", "X", "I", "INSTRUCTOR", "INSTRUCTOR CONSENT REQUIRED"}
 NO = {"", "N", "NO", "FALSE", "0", "NONE", "NO CONSENT", "NO SPECIAL CONSENT REQUIRED"}
+OTHER_TERM = _k(
+    "These files say that they are of “%(named)s”, but they would update “%(term)s”. Upload them"
+    " under the name of their own term. If their sections belong to “%(term)s”, write that name"
+    " into their column “term”."
+)
+SEASON = re.compile(r"\b(fall|autumn|winter|spring|summer)\b")
 LEVEL = ("must_be", "level")
 MAJORS = ("major", "field_of_study")
 # Values of restrictions that need no student or section to be known.
@@ -319,6 +331,7 @@ def _read_sections(
 
     There must be one, unless sections.csv has no rows and the term's dates are known.
     """
+    _check_term(tables, name_of(options), semester.here)
     written = {row["status"].strip().upper() for row in tables.sections}
     semester.canceled = CANCELED - ({"C"} if written & SEATS_LEFT else set())
     for row in tables.sections:
@@ -336,6 +349,31 @@ def _read_sections(
             raise ImportFailedError(_k("%(file)s has no section that can be read."), file=name)
         text = _k("%(file)s has no section that can be read. Line %(line)s: %(why)s")
         raise ImportFailedError(text, file=name, line=first.line, why=first.why)
+
+
+def _check_term(tables: SemesterTables, chosen: str, here: KnownRecords) -> None:
+    """Raise ImportFailedError if the files of another term would update the chosen one.
+
+    If the chosen term is new, only report that the files name another.
+    """
+    row = next((each for each in tables.sections if each["term"].casefold() == tables.term), None)
+    named = " ".join(row["term"].split())[:LONGEST_NAME] if row else ""
+    seasons = [_season_of(each) for each in (named, chosen)]
+    differs = all(seasons) and seasons[0] != seasons[1]
+    elsewhere = named.lower() in here.other_terms - {chosen.lower()}
+    if row is None or not (differs or elsewhere):
+        return
+    if here.dates:
+        raise ImportFailedError(OTHER_TERM, named=named, term=chosen)
+    row.note("term_named", "term", _k("The sections go into “%(term)s”."), term=chosen)
+
+
+def _season_of(term: str) -> tuple[str, str] | None:
+    """Return the season and the year of a term, such as `fall` and `2026`; None if unclear."""
+    seasons, years = SEASON.findall(term.lower()), YEAR.findall(term)
+    if len(seasons) != 1 or len(years) != 1:
+        return None
+    return seasons[0].replace("autumn", "fall"), years[0]
 
 
 def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> None:

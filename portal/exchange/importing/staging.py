@@ -12,7 +12,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Course, Department, Section, Subject, Term
@@ -50,6 +50,7 @@ class KnownRecords:
     """The records of a term that the portal has already."""
 
     dates: tuple[date, date] | None = None  # first and last day; None if the term is new
+    other_terms: set[str] = field(default_factory=set)  # names without capitals
     sections: set[str] = field(default_factory=set)  # by registration number
     courses: dict[str, KnownCourse] = field(default_factory=dict)  # by code
     # Codes of courses, subjects and departments that other terms offer too.
@@ -107,6 +108,7 @@ class Stage:
     def known_records(self, term: str) -> "KnownRecords":
         """Return what the portal has of the records of this term."""
         dates = select(Term.starts_on, Term.ends_on).where(Term.name == term)
+        others = select(func.lower(Term.name)).where(Term.name != term, Term.deleted_at.is_(None))
         live = Section.deleted_at.is_(None)
         of_term = select(Section.crn).join(Term).where(Term.name == term, live)
         courses = (
@@ -129,6 +131,7 @@ class Stage:
         rows = self.session.execute
         return KnownRecords(
             next(((row.starts_on, row.ends_on) for row in rows(dates)), None),
+            set(self.session.scalars(others)),
             set(self.session.scalars(of_term)),
             {
                 row.code: KnownCourse(

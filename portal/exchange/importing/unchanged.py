@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterator
 from portal.catalog.section_fields import PLAIN
 from portal.core.i18n import _k
 from portal.exchange.importing.edits import HERE
-from portal.exchange.importing.review import value_text
 from portal.exchange.importing.section_rules import TREES
 from portal.exchange.importing.semester import Course, Section, status_of
 from portal.exchange.importing.semester_tables import MEETINGS, REQUISITES
 from portal.exchange.importing.staging import KnownRecords
 from portal.exchange.importing.tables import Row
+from portal.exchange.importing.values import value_text
 from portal.exchange.term_records import STATUS_WORDS, Base
 
 EXPORTED = _k("The export had “%(was)s”.")
@@ -90,5 +90,5 @@ def _missing(section: Section, files: Collection[str]) -> Iterator[tuple[str, st
     """Yield the fields that files have rows of, but none of this section, with the file."""
     for field, names in IN_ROWS.items():
         file = next((name for name in names if name in files), "")
-        if file and not (section.fields.get(field) or getattr(section, field, None)):
+        if file and not (field in section.fields or getattr(section, field, None)):
             yield field, file

@@ -281,6 +281,7 @@ def _page(import_id: int, dates: TermDatesForm) -> ResponseReturnValue:
             changes=review.changes(session, found),
             idle=not any(map(count_changes, found.counts.values())),
             complete=review.is_complete(found),
+            published=review.published_term(session, found),
             kinds=review.KINDS,
             sorts=review.SORTS,
             findings=review.findings(session, found),

@@ -99,6 +99,45 @@ def test_the_file_of_prerequisites_erases_those_that_it_lacks(tmp_path: Path) ->
     assert section(first.term).prerequisites is None
 
 
+@pytest.mark.parametrize("erase", [False, True])
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"prerequisites": ["CSC ???"]},
+        {"prerequisites": {"type": "xor"}, "corequisites": None},
+        "CSC 225",
+    ],
+)
+def test_prerequisites_that_cannot_be_read_leave_those_of_the_section(
+    tmp_path: Path, entry: Any, *, erase: bool
+) -> None:
+    first = imported(full().write(tmp_path))
+    campus = full()
+    campus.prerequisites = {"10001": entry}
+    report = Report()
+    chosen = Options(term="Spring 2021", update=True, erase=erase)
+    import_files(campus.write(tmp_path), chosen, report, nothing)
+    assert section(first.term).prerequisites == {"course": "MAT-100"}
+    [note] = report.of("no_tree")
+    assert (note.action, note.key) == ("refused", "10001")
+
+
+def test_an_entry_changes_only_the_keys_that_it_has(tmp_path: Path) -> None:
+    first = imported(full().write(tmp_path))
+    campus = full()
+    campus.prerequisites = {"10001": {"corequisites": ["PHY 1"]}}
+    update(campus.write(tmp_path))
+    found = section(first.term)
+    assert (found.prerequisites, found.corequisites) == (
+        {"course": "MAT-100"},
+        {"course": "PHY-1"},
+    )
+    campus.prerequisites = {"10001": {"prerequisites": None}}
+    update(campus.write(tmp_path))
+    found = section(first.term)
+    assert (found.prerequisites, found.corequisites) == (None, {"course": "PHY-1"})
+
+
 def test_missing_columns_and_files_erase_nothing(tmp_path: Path) -> None:
     first = imported(full().write(tmp_path))
     before = facts(first.term)

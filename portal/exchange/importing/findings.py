@@ -167,7 +167,10 @@ FINDINGS: dict[str, FindingKind] = {
         _l("Put a semicolon between two values, or give each a line."),
     ),
     "no_tree": refused(
-        _l("The prerequisites can’t be read. The section has none until they are corrected."),
+        _l(
+            "The prerequisites can’t be read. A new section has none until they are corrected;"
+            " another one keeps those that it has."
+        ),
         _l("Correct this value."),
     ),
     "other_term": refused(

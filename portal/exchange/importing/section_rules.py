@@ -182,22 +182,23 @@ def requisites_by_section(files: Files, report: Report) -> dict[str, Any]:
     return found
 
 
-def read_requisites(row: Row, entry: Any) -> tuple[Tree | None, Tree | None]:
-    """Return the trees of an entry; refuse both if one can't be read whole."""
+def read_requisites(row: Row, entry: Any) -> dict[str, Tree | None] | None:
+    """Return the trees of an entry by its keys; refuse it if one can't be read whole."""
     if not isinstance(entry, dict):
         row.note("no_tree", "", _k("Expected an object."))
-        return None, None
+        return None
+    keys = [key for key in ("prerequisites", "corequisites") if key in entry]
     try:
-        found = tree_of(entry.get("prerequisites")), tree_of(entry.get("corequisites"))
+        found = {key: tree_of(entry[key]) for key in keys}
     except Unreadable as error:
         row.note("no_tree", "", error)
-        return None, None
+        return None
     except RecursionError:
         row.note("no_tree", "", _k("It is nested too deeply."))
-        return None, None
-    if any("grade" in leaf for leaf in leaves(found[1])):
+        return None
+    if any("grade" in leaf for leaf in leaves(found.get("corequisites"))):
         row.note("no_tree", "", _k("A corequisite can’t have a minimum grade."))
-        return None, None
+        return None
     match entry.get("prerequisites"):
         case {"nested": [_], **others} if not others.get("solo"):  # no course of its own
             row.note("empty_group")

@@ -127,6 +127,7 @@ class Section:
     instructors: dict[str, None] = field(default_factory=dict)
     lists_instructors: bool = False  # whether its rows have a cell for them, blank or not
     restrictions: dict[Restriction, None] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)  # fields that the portal keeps
     levels_alone: bool = False  # whether only a column of levels has restrictions
     cross_lists: dict[str, None] = field(default_factory=dict)
 
@@ -696,7 +697,8 @@ def _read_trees(files: Files, semester: Semester, report: Report) -> None:
         row = Row(TREES, 0, {"crn": crn.strip()}, report)
         if section := semester.section(row):
             trees = read_requisites(row, entry)
-            section.fields["prerequisites"], section.fields["corequisites"] = trees
+            section.fields |= trees or {}
+            section.refused |= set() if trees is not None else REQUISITES_IN_WORDS.keys()
 
 
 def _read_requisites(row: Row, semester: Semester) -> None:
@@ -708,6 +710,7 @@ def _read_requisites(row: Row, semester: Semester) -> None:
                 section.fields[name] = parse(row[name])
             except Unclear:
                 row.note("no_tree", name)
+                section.refused.add(name)
 
 
 def _read_levels(section: Section) -> None:

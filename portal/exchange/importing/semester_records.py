@@ -194,7 +194,8 @@ def _known_fields(section: Section, semester: Semester, options: Options) -> dic
     blank = _blank_fields(section, stored)
     if options.erase:  # a blank title or kind is not filled, and no section is without a number
         present = semester.listed | _fields_with_columns(section.row)
-        blank -= {each for each in present if each != "number" and stored.get(each)}
+        stays = section.refused | {"number"}
+        blank -= {each for each in present - stays if stored.get(each)}
     if section.levels_alone and "restrictions" not in blank:
         others = [each for each in stored.get("restrictions", ()) if (*each[:2],) != LEVEL]
         fields["restrictions"] = sorted(fields["restrictions"] + others)

@@ -431,7 +431,7 @@ def _settle(session: Session, application: Application, acted: Acted) -> None:
 
 
 def _part(rules: Sequence[str], given: Sequence[str] | None) -> dict[str, list[str]]:
-    """Return what is noted of an approval in part: the rules given; nothing of a whole one.
+    """Return the rules that an approval in part gives, to be noted; nothing for a whole one.
 
     Raises ApplicationRefused if none of the rules is given.
     """

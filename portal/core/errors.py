@@ -1,4 +1,4 @@
-"""The base of exceptions by which use cases refuse a request."""
+"""The base class of refusals."""
 
 
 class Refused(Exception):

@@ -66,7 +66,7 @@ FIELD_NAMES = {
     "year": _l("year"),
 }
 TO_ACT_ON = {Action.REFUSED, Action.EDITED, Action.OVERWRITTEN, Action.UNCHANGED}
-# What such rows say is in the portal, at least as near as it can be read.
+# Rows whose values are in the portal, at least as near as they can be read.
 IMPORTED = {Action.REPAIRED, Action.GUESSED, Action.OVERWRITTEN, Action.KEPT}
 
 

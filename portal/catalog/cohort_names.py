@@ -1,4 +1,4 @@
-"""Descriptions of cohorts: the students whom registration windows and reserved seats are for.
+"""Descriptions of cohorts: the students whom selection windows and reserved seats are for.
 
 A cohort is a mapping. Empty, it means everyone; otherwise a student must match every entry. Years,
 levels, subjects and students are lists of names; a `list` has its id and its size.

@@ -160,7 +160,7 @@ KINDS: dict[str, Kind] = {
         Term.name,
         (
             Dependency(
-                _l("Registration windows"),
+                _l("Selection windows"),
                 "SELECT name FROM windows WHERE term_id = :id AND state = 'scheduled'"
                 " AND closes_at > now()",
             ),

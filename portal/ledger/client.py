@@ -390,7 +390,7 @@ class Ledger:
         with translate_errors():
             return {int(section) for section in self.redis.smembers(f"{prefix(term)}:vacant")}
 
-    # Registration windows -------------------------------------------------------------------------
+    # Selection windows -------------------------------------------------------------------------
     #
     # `was` gives the times that a window had when the change was decided: the ledger refuses the
     # change if the times differ by now.

@@ -217,7 +217,7 @@ class Promotion:
 
 @dataclass(frozen=True)
 class WindowView:
-    """A registration window in the form that the ledger uses; times in ms, `closes` excluded."""
+    """A selection window in the form that the ledger uses; times in ms, `closes` excluded."""
 
     id: int
     name: str

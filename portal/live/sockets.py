@@ -265,7 +265,7 @@ class SocketSession:
             self._hide_closed_sections()
 
     def _hide_closed_sections(self) -> None:
-        """Stop sending counts of sections that are hidden since the registration window closed."""
+        """Stop sending counts of sections that are hidden since the selection window closed."""
         page = self.page
         with suppress(LedgerUnavailable, SQLAlchemyError):  # checked again in a minute
             if page.sections and selection_ended(page.visitor, page.term):

@@ -19,7 +19,7 @@ from portal.people.tokens import NameTakenError, TokenRequest
 
 # The actions that a service token allows. Each token may also read what needs only a login.
 SCOPES = {
-    "windows": _l("Create, move, extend, close and cancel registration windows"),
+    "windows": _l("Create, move, extend, close and cancel selection windows"),
     "waiting-room": _l("Control waiting rooms"),
     "read-models": _l("Rebuild the read models"),
     "registrations": _l("Register and drop classes in a student’s name"),

@@ -179,13 +179,13 @@ def _unknown(_facts: Facts, context: RefusalContext) -> Answer:
 @reason(
     "window_unscheduled",
     _l("No window is scheduled"),
-    obstacle=_l("The student has no registration window"),
+    obstacle=_l("The student has no selection window"),
     out_of_time=True,
     for_all=True,
     counts_as_skip=True,
 )
 def _window_unscheduled(_facts: Facts, context: RefusalContext) -> Answer:
-    text = _("You have no registration window in this term.")
+    text = _("You have no selection window in this term.")
     return text, NextStep(_("View sections"), context.term_url)
 
 

@@ -1,1 +1,1 @@
-"""The waiting room: the queue of a registration window, the draw, and access tokens."""
+"""The waiting room: the queue of a selection window, the draw, and access tokens."""

@@ -1,1 +1,1 @@
-"""Registration windows: cohorts, scheduling, phases, and making terms ready to open."""
+"""Selection windows: cohorts, scheduling, phases, and making terms ready to open."""

@@ -1,4 +1,4 @@
-"""Registration windows as last recorded, where the ledger decides; and allocation rounds."""
+"""Selection windows as last recorded, where the ledger decides; and allocation rounds."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""A seat after the registration window has ended or the last day to add has passed."""
+"""A seat after the selection window has ended or the last day to add has passed."""
 
 from portal.applications.approvals import Adjust
 from portal.applications.kind import Kind, Step, late
@@ -8,7 +8,7 @@ from portal.core.i18n import _l
 KIND = Kind(
     name="late_add",
     title=_l("Late add"),
-    intro=_l("Ask for a seat after your registration window or the last day to add has passed."),
+    intro=_l("Ask for a seat after your selection window or the last day to add has passed."),
     steps=(
         Step(
             "reason",

@@ -1,4 +1,4 @@
-"""Drop a seat after the registration window has ended or the last day to drop, without a mark."""
+"""Drop a seat after the selection window has ended or the last day to drop, without a mark."""
 
 from portal.applications.approvals import Adjust
 from portal.applications.kind import Kind, Step, late
@@ -9,7 +9,7 @@ KIND = Kind(
     name="late_drop",
     title=_l("Late drop"),
     intro=_l(
-        "Ask to drop a class after your registration window or the last day to drop has passed."
+        "Ask to drop a class after your selection window or the last day to drop has passed."
         " It does not show on your record."
     ),
     holds=True,

@@ -200,7 +200,7 @@ def rotate_keys() -> None:
 def override_command(student: str, *, term: str, crn: str, revoke: bool, **choices: Any) -> None:
     """Permit a student to take a section despite a rule.
 
-    STUDENT is a number or username. The limits of seats, waitlists and registration windows still
+    STUDENT is a number or username. The limits of seats, waitlists and selection windows still
     apply.
     """
     if revoke == bool(choices["waive"]):

@@ -1,6 +1,6 @@
 #!lua name=room
 
--- The waiting room of each registration window. A seed orders the students who came before the opening;
+-- The waiting room of each selection window. A seed orders the students who came before the opening;
 -- later ones queue behind them. The room's limits decide how many are admitted. The room is stored
 -- beside the ledger's windows, so that both open by the same clock. portal/waiting_room/room.py reads
 -- the constants below.

@@ -190,7 +190,7 @@ def new() -> ResponseReturnValue:
     page = Confirmation(
         title=_("New term"),
         button=_("Create term"),
-        back=(url_for("admin.terms.index"), _("Registration windows")),
+        back=(url_for("admin.terms.index"), _("Selection windows")),
         meaning=[_("The term is a draft: students can’t see it until you publish it.")],
     )
     return confirm(page, act, form)

@@ -1,4 +1,4 @@
-"""Terms and their registration windows, on a page that updates itself."""
+"""Terms and their selection windows, on a page that updates itself."""
 
 from typing import Any
 

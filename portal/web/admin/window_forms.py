@@ -1,4 +1,4 @@
-"""The forms of registration windows: a new window, the times of an existing one, and cohorts."""
+"""The forms of selection windows: a new window, the times of an existing one, and cohorts."""
 
 import re
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""Registration windows: scheduling, moving, canceling, extending and closing them.
+"""Selection windows: scheduling, moving, canceling, extending and closing them.
 
 Admins enter times and cohorts on pages that change nothing, so going back or reloading submits
 nothing again. A new window is stored as a draft until it is confirmed.
@@ -180,7 +180,7 @@ def _confirmation(term_id: int, action: WindowAction, subject: ScheduledWindow) 
     return Confirmation(
         title=str(action.title),
         button=str(action.button),
-        back=(url_for("admin.terms.index"), _("Registration windows")),
+        back=(url_for("admin.terms.index"), _("Selection windows")),
         facts=[
             (_("Window"), f"{window.name}, {catalog_of(term_id).term.name}"),
             (_("Begins"), clock.full(window.opens)),

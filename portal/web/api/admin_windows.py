@@ -1,4 +1,4 @@
-"""Registration windows, for programs: create, move, extend, close and cancel them."""
+"""Selection windows, for programs: create, move, extend, close and cancel them."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime

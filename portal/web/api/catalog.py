@@ -202,7 +202,7 @@ def semesters() -> dict[str, Any]:
 @bp.response(200, envelope(Windows), headers=recorded_reads.HEADERS)
 @bp.alt_response(404, response="NOT_FOUND")
 def windows(query: dict[str, Any]) -> dict[str, Any]:
-    """Return the registration windows of a semester; students see only their own."""
+    """Return the selection windows of a semester; students see only their own."""
     term = visible_catalog(query["semester_id"]).term.id
     found, mine = recorded_reads.windows(term), recorded_reads.phase_of(term)
     each = [{"window": window, "phase": phase([window], mine.now)} for window in found]

@@ -656,11 +656,11 @@ def _needless(kind: Kind, term: TermView) -> str:
     last = day(until, year=True)
     if kind.holds:
         return _(
-            "You can drop classes yourself until %(day)s while a registration window is open to"
+            "You can drop classes yourself until %(day)s while a selection window is open to"
             " you. It does not show on your record.",
             day=last,
         )
     return _(
-        "You can add classes yourself until %(day)s while a registration window is open to you.",
+        "You can add classes yourself until %(day)s while a selection window is open to you.",
         day=last,
     )

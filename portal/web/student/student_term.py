@@ -238,7 +238,7 @@ class StudentTerm:
             return _("The waitlists start moving again %(when)s.", when=self.when(window.opens))
         if self.phase.kind == "ended":
             return _("Registration is over. The waitlists no longer move.")
-        return _("The waitlists move once a registration window is scheduled.")
+        return _("The waitlists move once a selection window is scheduled.")
 
     def shows(self, card: SectionView) -> bool:
         """Return whether the student sees a section without a seat or waitlist position in it."""

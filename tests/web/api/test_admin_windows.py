@@ -1,4 +1,4 @@
-"""Programs create, move, extend, close and cancel registration windows with a service token."""
+"""Programs create, move, extend, close and cancel selection windows with a service token."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

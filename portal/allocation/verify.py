@@ -170,7 +170,7 @@ def main(path, code="", noted=""):
     }
     print(*(f"{'yes' if passed else 'NO '} {text}" for text, passed in tests.items()), sep="\n")
     print("Your ballot, seats:", [b for b in ballots if b["pseudonym"] == mine], result.get(mine))
-    print("Announced?", root, [(k, v) for k, v in {**settings, **data}.items() if "public" in k])
+    print("Announced?", root, {**settings, "sections": "", "public_value": data["public_value"]})
     return 0 if all(tests.values()) else 1
 
 

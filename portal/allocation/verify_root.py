@@ -37,14 +37,15 @@ def main(path, code="", noted=""):
         print("The ballot:", data["ballot"])
     else:
         root, names = root_of([data["settings"], *data["codes"]]), data["codes"]
-        print("Announced?", len(names), "codes,", data["settings"], data.get("public_value"))
+        print("Announced?", len(names), "codes,", data["settings"])
+        print("Published there?", [data.get("public_value")])
     tests = {
         "The root is the one of this file.": root == data["root"],
         "It is the root that you noted.": noted in ("", root),
         "No code is there twice.": len(names) == len(set(names)),
         "Your code is under the root.": not code or mine in names,
     }
-    if "line" in data:
+    if "line" in data and "ballot" not in data:
         line, keys = [name for name, key in data["line"] if name], [k for n, k in data["line"] if n]
         seed = sha256(f"{data['secret']}:{data['public_value']}")
         tests |= {

@@ -223,7 +223,21 @@ def test_another_public_value_gives_another_result_or_is_shown(tmp_path: Path) -
     told = file()
     told["public_value"] = "badbee"
     found = check(told, tmp_path)
-    assert "('public_source', 'drand 1234'), ('public_value', 'badbee')" in found.stdout
+    assert "'drand 1234'" in found.stdout
+    assert "'badbee'" in found.stdout
+
+
+@pytest.mark.parametrize("name", ["public_source", "public_at"])
+def test_what_is_not_under_the_root_is_not_shown_as_announced(name: str, tmp_path: Path) -> None:
+    """A server that tries many values would have to show another source than it announced."""
+    told = file()
+    told[name] = "drand 9999"
+    told["public_value"] = "badbee"
+    seed = proof.seed_of(told["secret"], told["public_value"])
+    told["result"] = verify.result_of(told["settings"], told["ballots"], seed)
+    found = check(told, tmp_path)
+    assert "drand 9999" not in found.stdout
+    assert "drand 1234" in found.stdout
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

@@ -511,6 +511,16 @@ def test_a_student_who_was_dropped_notices(
     assert "NO  You are in the queue" in check(told, code, told["root"]).stdout
 
 
+def test_the_line_of_a_draw_is_not_checked_with_the_proof_of_one_ballot(
+    told: File, check: Check
+) -> None:
+    """Such a file has no settings under its root."""
+    alone = {"pseudonym": told["line"][0][0]}
+    root = verify_root.root_of([alone])
+    found = check({**told, "ballot": alone, "proof": [], "root": root, "line": told["line"][:1]})
+    assert "The secret is the committed one." not in found.stdout
+
+
 def test_another_public_value_gives_another_order_or_is_shown(told: File, check: Check) -> None:
     told["public_value"] = "badbee"
     lines_of(told, [each for each, _ in told["line"]])

@@ -378,8 +378,9 @@ def _facts(found: Round) -> list[tuple[str, str]]:
         (_("Maximum number of courses"), str(found.most_courses)),
         (_("Maximum number of credits"), amount(found.most_credits)),
         (_("Most draw tickets"), str(found.tickets)),
-        (_("Public value"), found.public_value or found.public_source),
+        (_("Source of the public value"), found.public_source),
         (_("Public value known from"), clock.full(_ms(found, "public_at"))),
+        *([(_("Public value"), found.public_value)] if found.public_value else []),
     ]
 
 

@@ -84,6 +84,9 @@ def test_value_is_entered_and_the_result_published(
     answer = send(admin, at(after, "value"), **form, sure="0badc0de")
     assert answer.status_code == 303
     assert again(after.id).public_value == "0badc0de"
+    shown = admin.get(at(after)).text
+    assert after.public_source in shown
+    assert "0badc0de" in shown
     (entry,) = entries("round.value")
     assert (entry.account_id, entry.reason) == (cast.max.id, "Round 4711 of drand")
     assert admin.get(at(after, "value")).status_code == 409

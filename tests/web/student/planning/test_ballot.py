@@ -172,7 +172,10 @@ def test_student_who_leaves_the_cohort_keeps_ballot_result_and_proof(
     assert "Your ballot is in." in hands_in(ada, found, most_courses="1").text
     applied(found)
     address = f"/terms/{fall.id}/rounds/{found.id}"
-    assert "Your result" in ada.get(address).text
+    result = ada.get(address).text
+    assert "Your result" in result
+    assert found.public_source in result  # to compare the value with its source
+    assert "4711</dd>" in result
     for name in ("proof.json", "published.json", "verify.py"):
         assert ada.get(f"{address}/{name}").status_code == 200
 

@@ -156,7 +156,9 @@ def test_a_workbook_goes_out_is_edited_and_only_its_edited_cells_come_in(
     boss.page.get_by_role("button", name="Save changes").click()
     set_cell(book, "sections", "capacity", 23, key=section.crn)
     set_cell(book, "courses", "title", "Knots and braids", key=section.title)
+    set_cell(book, "sections", "status", "Canceled", key=others[1].crn)
     send(boss, book, term)
+    expect(boss.page.get_by_text("1 section is canceled.")).to_be_visible()
     changes = boss.page.get_by_role("region", name="Changes")
     for kind, changed, same in (("Courses", 1, 2), ("Sections", 1, 2), ("Subjects", 0, 3)):
         row = changes.get_by_role("row", name=kind)
@@ -169,11 +171,14 @@ def test_a_workbook_goes_out_is_edited_and_only_its_edited_cells_come_in(
         expect(changes.locator("details", has_text=kind).locator("p")).to_contain_text([edited])
     notes = boss.page.locator(".import-notes")
     expect(notes.get_by_text("Here: “7”.")).to_have_count(1)  # and it stays
+    boss.page.get_by_role("button", name="Apply the import").click()  # the browser asks for a tick
+    boss.page.get_by_label("Cancel 1 section, which can’t be undone").check()
     boss.page.get_by_role("button", name="Apply the import").click()
     expect(boss.page.get_by_text("The import was applied.")).to_be_visible()
     expect(ada.seats(section)).to_contain_text("23")
     ada.asks_until(ada.row(section).get_by_text("Knots and braids").first)
     expect(ada.seats(others[0])).to_contain_text("7")
+    expect(ada.row(others[1])).to_have_count(0)
     boss.go(f"/admin/terms/{term.id}/sections/{section.id}")
     expect(boss.page.locator("main")).to_contain_text(book.name)  # in its history
     unchanged = boss.page.get_by_text("Nothing would change. But not everything")

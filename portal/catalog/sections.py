@@ -309,15 +309,25 @@ def change_status(action: str, several: Sequence[SeenSection], by: int, reason: 
     Raise `Stale` or `NotPossible` with the id of the section for which it is not possible. Before
     sections are deleted, the caller checks with the ledger that no student has a seat or waits.
     """
-    wanted = STATUS_CHANGES[action]
     with transaction() as session:
         for seen in several:
-            with _change(session, action, seen, by, reason) as (section, before):
-                if why := status_obstacle(action, before):
-                    raise NotPossible(why, section.id)
-                section.status = wanted.status or section.status
-                if wanted.deletes is not None:
-                    section.deleted_at = datetime.now(UTC) if wanted.deletes else None
+            change_status_within(session, action, seen, by, reason)
+
+
+def change_status_within(
+    session: Session, action: str, seen: SeenSection, by: int | None, reason: str
+) -> None:
+    """Make one of STATUS_CHANGES in a transaction; `by` is None at the command line.
+
+    Raise `Stale` or `NotPossible`.
+    """
+    wanted = STATUS_CHANGES[action]
+    with _change(session, action, seen, by, reason) as (section, before):
+        if why := status_obstacle(action, before):
+            raise NotPossible(why, section.id)
+        section.status = wanted.status or section.status
+        if wanted.deletes is not None:
+            section.deleted_at = datetime.now(UTC) if wanted.deletes else None
 
 
 def status_obstacle(action: str, stored: StoredSection) -> str:
@@ -445,7 +455,7 @@ def _audit(  # noqa: PLR0913, PLR0917 - what an entry has
     action: str,
     before: StoredSection | None,
     section: Section,
-    by: int,
+    by: int | None,
     reason: str,
 ) -> StoredSection:
     """Add an entry on a section whose changes are written; return how it is stored now."""
@@ -475,7 +485,7 @@ def _audited(stored: StoredSection) -> dict[str, Any]:
 
 @contextmanager
 def _change(
-    session: Session, action: str, seen: SeenSection, by: int, reason: str
+    session: Session, action: str, seen: SeenSection, by: int | None, reason: str
 ) -> Iterator[tuple[Section, StoredSection]]:
     """Lock the section to change it in the block, and audit the change. Raise `Stale`."""
     raise_catalog_version(session, seen.term_id)

@@ -324,6 +324,16 @@ KINDS = {
             WHERE section_id = section_keys.id AND instructor_id = keys.id
         """,
     ),
+    # Apart from the section's fields, because each change is an act of its own.
+    "status": Kind(
+        "sections",
+        key="terms.name || E'\\t' || sections.crn",
+        keys={},
+        fields=(Field("status"),),
+        joins=OF_TERM,
+        living="sections.deleted_at IS NULL AND terms.deleted_at IS NULL",
+        update="",
+    ),
     # The ledger decides changes of these.
     "enrollment": Kind(
         "enrollments",

@@ -396,22 +396,21 @@ def test_the_command_names_an_unknown_semester(tmp_path: Path, made: Made) -> No
     assert not (tmp_path / "other.zip").exists()
 
 
-def test_cells_that_no_import_changes_are_named_if_edited(files: Path) -> None:
-    set_section(files, "status", "Confirmed")
+def test_a_number_that_no_import_changes_is_named_if_edited(files: Path) -> None:
     set_section(files, "enrolled", "12")
     changes, report = updated(files)
     assert changes == {}
-    [status], [enrolled] = report.of("status_unchanged"), report.of("enrolled_unchanged")
-    assert (status.key, status.value, status.action) == ("10001", "Confirmed", "not changed")
-    assert "Here: “Open”." in status.why
+    [enrolled] = report.of("enrolled_unchanged")
     assert (enrolled.value, enrolled.more) == ("12", "The export had “33”.")
-    assert ("not changed", 2) in summary(report.found)
+    assert ("not changed", 1) in summary(report.found)
 
 
 def test_what_changed_here_after_the_export_is_no_edit_of_the_file(files: Path) -> None:
     with transaction() as session:
         session.execute(update(Section).values(status="CONFIRMED", prior_enrolled=20))
-    assert not {"status_unchanged", "enrolled_unchanged"} & {*kinds(updated(files)[1])}
+    changes, report = updated(files)
+    assert changes == {}
+    assert not {"status_unchanged", "enrolled_unchanged", "stale"} & {*kinds(report)}
 
 
 def test_blank_cells_and_missing_rows_are_named_unless_they_erase(files: Path) -> None:
@@ -453,13 +452,13 @@ def test_a_new_section_of_unknown_status_is_a_draft(tmp_path: Path, made: Made) 
 def test_the_preview_does_not_say_that_all_is_here_if_an_edit_is_not_imported(
     files: Path, boss: FlaskClient
 ) -> None:
-    set_section(files, "status", "Draft")
+    set_section(files, "enrolled", "12")
     import_id = sent(boss, zipped({each.name: each.read_bytes() for each in files.iterdir()}))
     shown = page(boss, import_id)
     assert "Nothing would change." in shown
     assert "already has all this data" not in shown
     assert "<strong>1</strong> not changed" in shown
-    assert "Imports don’t change the status of a section." in shown
+    assert "Imports don’t change how many students are enrolled." in shown
 
 
 def test_files_of_another_term_do_not_update_the_chosen_one(tmp_path: Path, made: Made) -> None:

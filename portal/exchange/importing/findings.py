@@ -43,6 +43,7 @@ RECORD_NAMES = {
     "teacher": _k("Instructors"),
     "pool": _k("Shared seats"),
     "section": _k("Sections"),
+    "status": _k("Section statuses"),
     "teaching": _k("Instructors of sections"),
     "enrollment": _k("Enrollments"),
     "source": _k("IDs of the source"),
@@ -126,15 +127,22 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "canceled": left_out(
         _l("The section is canceled in the file, so it is not imported."),
-        _l("If the portal offers it, cancel it on its page: the students are notified."),
+        _l(
+            "If the portal offers it, cancel it on its page, or in an export of the term: the"
+            " students are notified."
+        ),
     ),
     "status": guessed(
         _l("This status is not known. A new section is a draft; another one keeps its status."),
         _l("Publish the section on its page if students may register for it."),
     ),
     "status_unchanged": unchanged(
-        _l("Imports don’t change the status of a section."),
-        _l("Use the buttons on the section’s page."),
+        _l("The file doesn’t say which status the section had, so the status stays."),
+        _l("Export the semester again, or use the buttons on the section’s page."),
+    ),
+    "status_refused": refused(
+        _l("The section can’t get this status, so it keeps its own."),
+        _l("Correct the status, or use the buttons on the section’s page."),
     ),
     "enrolled_unchanged": unchanged(
         _l("Imports don’t change how many students are enrolled."),

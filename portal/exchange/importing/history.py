@@ -21,7 +21,7 @@ CHANGED = text("""
     FROM import_changes AS changes
     JOIN terms ON terms.name = split_part(changes.key, E'\\t', 1) AND terms.deleted_at IS NULL
     JOIN sections ON term_id = terms.id AND crn = split_part(changes.key, E'\\t', 2)
-    WHERE import_id = :id AND changes.kind IN ('section', 'teaching')
+    WHERE import_id = :id AND changes.kind IN ('section', 'status', 'teaching')
     ORDER BY sections.id, changes.key COLLATE "C"
 """)
 
@@ -43,7 +43,7 @@ def store(session: Session, import_id: int) -> None:
     found: dict[int, dict[str, Any]] = defaultdict(lambda: {"change": "changed", "fields": {}})
     for row in session.execute(CHANGED, {"id": import_id}):
         entry = found[row.id]
-        if row.kind == "section":
+        if row.kind in {"section", "status"}:
             entry["change"] = row.change
             if row.change == "changed":
                 names = changed_fields(row.before, row.after)

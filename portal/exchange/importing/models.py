@@ -191,6 +191,7 @@ class Options:
     leave_out: bool = False  # apply the rest if enrollments are refused
     remove: bool = False  # remove records that are missing from the files
     overwrite: bool = False  # replace what admins edited since the last import
+    cancels: bool = False  # whether an admin has confirmed that sections are canceled
     erase: bool = False  # blank cells and missing rows erase what the portal has
     waitlist: int = 10  # length if the files give none
     credit_limit: int = 21  # of a new term

@@ -15,6 +15,7 @@ from sqlalchemy import delete, select, text
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
+from portal.catalog import sections
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import Sessions, transaction
 from portal.core.i18n import _k
@@ -26,6 +27,7 @@ from portal.exchange.importing import (
     history,
     import_jobs,
     staging,
+    statuses,
     upserts,
 )
 from portal.exchange.importing.diff import Counts, compare, current_digest, drop_repeated
@@ -69,6 +71,10 @@ DELETE_ALL_BUT_ENROLLMENTS = text("""
 
 class StaleError(ImportFailedError):
     """The changes are no longer those of the preview, because of another change."""
+
+
+class CancelsError(ImportFailedError):
+    """The import cancels sections, and no admin has confirmed that."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +149,8 @@ def apply(import_id: int, progress: Progress) -> list[int]:
             raise ImportFailedError(
                 _k("Some students would be refused. Choose what to do with them.")
             )
+        if statuses.cancels(session, import_id) and not options.cancels:
+            raise CancelsError(_k("These files cancel sections. Confirm that to apply them."))
         read_current(session)
         staging.refuse_protected(session, import_id, Report())
         gone = not options.overwrite and edits.uses_deleted_rooms(session, import_id)
@@ -150,6 +158,7 @@ def apply(import_id: int, progress: Progress) -> list[int]:
             raise StaleError(_k("The data in the portal has changed since the preview."))
         with upserts.recording_section_changes(session, import_id, counts):
             upserts.write_changes(session, import_id, counts, progress)
+        _change_statuses(session, found)
         edits.remember(session, import_id)
         history.store(session, import_id)
         seats = count_changes(counts.get(ENROLLMENT, {}))
@@ -170,6 +179,14 @@ def apply(import_id: int, progress: Progress) -> list[int]:
         import_jobs.clear(session, [import_id], tables)
         session.execute(DELETE_ALL_BUT_ENROLLMENTS, {"id": import_id})
     return terms
+
+
+def _change_statuses(session: Session, found: Import) -> None:
+    """Publish, confirm and cancel sections as the files say."""
+    try:
+        statuses.change_statuses(session, found)
+    except (sections.Stale, sections.NotPossible) as error:
+        raise StaleError(_k("The data in the portal has changed since the preview.")) from error
 
 
 def apply_enrollments(import_id: int, progress: Progress) -> None:

@@ -143,6 +143,7 @@ class Semester:
     sections: dict[str, Section] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)  # registration numbers, also canceled ones
     not_offered: set[str] = field(default_factory=set)  # of canceled sections
+    ended: dict[str, Row] = field(default_factory=dict)  # rows that cancel a section of the portal
     not_stored: dict[str, list[Row]] = field(default_factory=dict)  # rows with a value, by column
     comma_lists: list[tuple[Section, CommaList]] = field(default_factory=list)
     canceled: set[str] = field(default_factory=set)  # what a canceled section's status may be
@@ -343,7 +344,7 @@ def _read_sections(
         if not (semester.here.dates or (options.starts and options.ends)):
             raise ImportFailedError(NO_SECTION, file=name)
         Row(name, 0, {}, report).note("no_rows")
-    elif not semester.sections:
+    elif not (semester.sections or semester.ended):
         of_file = (note for note in report.notes if note.file == name)
         first = min(of_file, key=lambda note: note.action is not Action.REFUSED, default=None)
         if first is None:
@@ -381,10 +382,8 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     if fault := _fault_of(row, term, semester):
         return row.note(*fault)
     semester.refused.add(row["crn"])
-    status = row["status"].strip().upper()
-    if "CANC" in status or status in semester.canceled:
-        semester.not_offered.add(row["crn"])
-        return row.note("canceled", "status")
+    if _is_canceled(row, semester):
+        return None
     if status_of(row) is None:
         row.note("status", "status")
     code = _read_code(row)
@@ -414,6 +413,19 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     if row["link"]:
         row.note("link", "link")
     return None
+
+
+def _is_canceled(row: Row, semester: Semester) -> bool:
+    """Return whether the row cancels its section. Report it, unless an export's row is edited."""
+    status, exported = row["status"].strip().upper(), bool(row["revision"])
+    if not ("CANC" in status or (status in semester.canceled and not exported)):
+        return False
+    semester.not_offered.add(row["crn"])
+    if exported and row["crn"] in semester.here.records.sections:
+        semester.ended[row["crn"]] = row
+    else:
+        row.note("canceled", "status")
+    return True
 
 
 def status_of(row: Row) -> str | None:
@@ -456,7 +468,7 @@ def _fault_of(row: Row, term: str, semester: Semester) -> tuple[str, str] | None
         return "unreadable", "crn"
     if row["term"].casefold() != term:
         return "other_term", "term"
-    if crn in semester.sections:
+    if crn in semester.sections or crn in semester.ended:
         return "duplicate", "crn"
     return None
 

@@ -32,6 +32,7 @@ from portal.exchange.importing.semester import (
     status_of,
 )
 from portal.exchange.importing.staging import KnownRecords, Stage, key_of
+from portal.exchange.importing.statuses import stage_status
 from portal.exchange.importing.tables import Progress, Row
 from portal.exchange.importing.unchanged import note_unchanged_cells, note_unchanged_course
 from portal.exchange.term_records import Base
@@ -68,6 +69,10 @@ def stage_semester(
             note_unchanged_course(course, here, erase=options.erase)
     for crn in semester.refused & here.sections:
         stage.put("section", key_of(name, crn), {})
+    rows = {crn: each.row for crn, each in semester.sections.items()} | semester.ended
+    for crn, row in rows.items():
+        stored = here.records.sections.get(crn)
+        stage_status(stage, row, key_of(name, crn), stored, overwrite=options.overwrite)
     for crn, section in semester.sections.items():
         key = key_of(name, crn)
         base = Base.read(section.row["revision"])

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from sqlalchemy.orm import Session
 
 from portal.core.i18n import _, _l
-from portal.exchange.importing import import_jobs, runs
+from portal.exchange.importing import import_jobs, runs, statuses
 from portal.exchange.importing.files import has_files
 from portal.exchange.importing.models import BUSY, Import
 
@@ -41,22 +41,25 @@ STEPS = {
 
 
 def take(
-    session: Session, found: Import, name: str, options: Mapping[str, str] | None = None
+    session: Session, found: Import, name: str, options: Mapping[str, bool | str] | None = None
 ) -> str:
     """Take a step of STEPS, with other options. Return why that is not possible, else blank."""
     step = STEPS[name]
     step = replace(step, options={**step.options, **(options or {})})
-    why = _obstacle(session, found, name) or _change_state(session, found, step)
+    why = _obstacle(session, found, name, step) or _change_state(session, found, step)
     if not why and STEPS[name].state == "discarded":
         import_jobs.clear(session, [found.id], import_jobs.ALL_TABLES)
     return why
 
 
-def _obstacle(session: Session, found: Import, name: str) -> str:
+def _obstacle(session: Session, found: Import, name: str, step: Step) -> str:
     if name in {"discard", "resume"} and import_jobs.is_at_work(session) and found.busy:
         return _("A worker is processing it. Wait until it has finished.")
     if name == "apply" and runs.is_blocked(found):
         return _("Some students would be refused. Choose what to do with them.")
+    confirmed = step.options.get("cancels")
+    if step.state == "approved" and not confirmed and statuses.cancels(session, found.id):
+        return _("Nothing was applied. Tick the box to confirm that sections are canceled.")
     if name == "again" and not has_files(session, found.id):
         return _("The files are no longer stored. Upload them again.")
     return ""

@@ -9,12 +9,12 @@ from portal.catalog.section_fields import PLAIN
 from portal.core.i18n import _k
 from portal.exchange.importing.edits import HERE
 from portal.exchange.importing.section_rules import TREES
-from portal.exchange.importing.semester import Course, Section, status_of
+from portal.exchange.importing.semester import Course, Section
 from portal.exchange.importing.semester_tables import MEETINGS, REQUISITES
 from portal.exchange.importing.staging import KnownRecords
 from portal.exchange.importing.tables import Row
 from portal.exchange.importing.values import value_text
-from portal.exchange.term_records import STATUS_WORDS, Base
+from portal.exchange.term_records import Base
 
 EXPORTED = _k("The export had “%(was)s”.")
 # Fields that a blank cell never erases.
@@ -46,7 +46,6 @@ def note_unchanged_cells(
     stored = here.records.sections.get(crn)
     if stored is None:
         return
-    _note_status(row, base, stored["status"])
     if base.enrolled and row["enrolled"] not in {"", base.enrolled}:
         row.note("enrolled_unchanged", "enrolled", EXPORTED, was=base.enrolled)
     _note_blank(row, "never_blank", ALWAYS, stored)
@@ -70,13 +69,6 @@ def note_unchanged_course(course: Course, here: KnownRecords, *, erase: bool) ->
     _note_blank(course.row, "never_blank", {"title": "title", "department": "dept_code"}, stored)
     if not erase:
         _note_blank(course.row, "blank_unchanged", OF_COURSE, stored)
-
-
-def _note_status(row: Row, base: Base, status: str) -> None:
-    """Report a status that someone wrote into an exported file."""
-    written, wanted = row["status"].casefold(), status_of(row)
-    if wanted and wanted != status and written not in {"", base.status.casefold()}:
-        row.note("status_unchanged", "status", HERE, here=STATUS_WORDS.get(status, status))
 
 
 def _note_blank(row: Row, kind: str, columns: dict[str, str], stored: dict[str, object]) -> None:

@@ -17,6 +17,10 @@ from portal.exchange.importing.diff import Counts
 from portal.exchange.importing.tables import Progress
 from portal.exchange.records import KINDS, write_records
 
+# Kinds that are not written as rows: the ledger decides enrollments, and each new status of a
+# section is an act of its own.
+APART = {"enrollment", "status"}
+
 # Changes of all other kinds renew the catalogs of all terms, which share courses and teachers.
 OTHER_KINDS = {"account", "student", "enrollment", "source"}
 LOCK_TERMS = text("SELECT id FROM terms ORDER BY id FOR NO KEY UPDATE")  # as deletions do
@@ -28,7 +32,9 @@ ANALYZE = text(
 CHANGED_TERMS = text("""
     SELECT id FROM terms WHERE name IN (
         SELECT split_part(key, E'\\t', 1) FROM import_changes
-        WHERE import_id = :id AND kind IN ('term', 'pool', 'section', 'teaching', 'enrollment')
+        WHERE import_id = :id AND kind IN (
+            'term', 'pool', 'section', 'status', 'teaching', 'enrollment'
+        )
     )
 """)
 ROWS_OF_KIND = """
@@ -39,14 +45,14 @@ ROWS_OF_KIND = """
 
 
 def write_changes(session: Session, import_id: int, counts: Counts, progress: Progress) -> None:
-    """Write all changes but enrollments. Raise ImportFailedError if one can't be written."""
+    """Write all changes but those of APART. Raise ImportFailedError if one can't be written."""
     if any(count_changes(found) for kind, found in counts.items() if kind not in OTHER_KINDS):
         session.execute(LOCK_TERMS)
         session.execute(RENEW_CATALOGS)
     done, total = 0, sum(count_changes(each) for each in counts.values())
     for kind in KINDS:
         found = counts.get(kind, {})
-        if count_changes(found) and kind != "enrollment":  # the ledger decides these
+        if count_changes(found) and kind not in APART:
             _write(session, import_id, kind, found)
             done += count_changes(found)
             progress("storing", done, total)

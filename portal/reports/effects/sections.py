@@ -276,6 +276,39 @@ def of_status(action: str, now: Occupancy) -> list[str]:
             return [_("The section returns unchanged, and students can see it again.")]
 
 
+def of_losses(seats: int, positions: int, prior: int) -> list[str]:
+    """Return what students lose if sections are canceled."""
+    sentences = [
+        _n("%(num)s student loses a seat.", "%(num)s students lose a seat.", seats)
+        + " "
+        + _n(
+            "%(num)s student loses a waitlist position.",
+            "%(num)s students lose a waitlist position.",
+            positions,
+        )
+    ]
+    if seats or positions:
+        sentences.append(
+            _(
+                "Each student is notified at once, on the page and by email, and can choose"
+                " another section."
+            )
+        )
+    if prior:
+        sentences.append(_without_names(prior))
+    return [*sentences, _("All sections are canceled together. This can’t be undone.")]
+
+
+def _without_names(prior: int) -> str:
+    return _n(
+        "%(num)s seat was taken before registration started here. We have no name for this"
+        " student, so we can’t notify them.",
+        "%(num)s seats were taken before registration started here. We have no names for these"
+        " students, so we can’t notify them.",
+        prior,
+    )
+
+
 def _meaning_of_cancel(now: Occupancy) -> list[str]:
     sentences = [
         _n("%(num)s student is enrolled.", "%(num)s students are enrolled.", now.taken - now.prior),
@@ -293,15 +326,7 @@ def _meaning_of_cancel(now: Occupancy) -> list[str]:
             )
         )
     if now.prior:
-        sentences.append(
-            _n(
-                "%(num)s seat was taken before registration started here. We have no name for"
-                " this student, so we can’t notify them.",
-                "%(num)s seats were taken before registration started here. We have no names"
-                " for these students, so we can’t notify them.",
-                now.prior,
-            )
-        )
+        sentences.append(_without_names(now.prior))
     return [*sentences, _("This can’t be undone. To offer the class again, create a new section.")]
 
 

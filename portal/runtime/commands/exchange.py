@@ -22,7 +22,7 @@ from portal.exchange.importing.failures import ImportFailedError, SeatsLeftError
 from portal.exchange.importing.findings import FINDINGS
 from portal.exchange.importing.models import LAYOUTS, Options
 from portal.exchange.importing.report import Report, summary
-from portal.exchange.importing.runs import Imported, import_files
+from portal.exchange.importing.runs import CancelsError, Imported, import_files
 from portal.exchange.importing.semester import DATES_MEND
 from portal.ledger.errors import LedgerUnavailable
 from portal.recorder.recorder import record_all
@@ -59,6 +59,12 @@ DAY = click.DateTime(["%Y-%m-%d"])
     is_flag=True,
     help="Delete values where these files have blank cells or missing rows, but not where they"
     " lack a column or a file.",
+)
+@click.option(
+    "--cancel-sections",
+    "cancels",
+    is_flag=True,
+    help="Cancel the sections whose status is Canceled in the files of an export.",
 )
 @click.option(
     "--columns",
@@ -116,6 +122,8 @@ def import_command(source: Path, path: Path | None, *, dry: bool, **choices: Any
             why = f"Another import is running: {failure}. Wait until it has finished."
             dates = isinstance(failure, ImportFailedError) and failure.text in DATES_MEND
             hint = " Use --starts and --ends." if dates else ""
+            if isinstance(failure, CancelsError):
+                hint = " Use --cancel-sections."
             raise click.ClickException(
                 f"{why if busy else failure}{hint} Nothing was imported."
             ) from None

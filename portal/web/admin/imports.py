@@ -1,6 +1,9 @@
 """Pages to import files: upload them, review the changes, apply them."""
 
+from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
 from flask import Blueprint, abort, redirect, render_template, request, url_for
@@ -13,12 +16,22 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from wtforms import BooleanField, DateField, ValidationError
 from wtforms.validators import Optional
 
+from portal.catalog.sections import StoredSection, find_section
 from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n, current_locale, translated
 from portal.core.sorting import Sorting
 from portal.exchange.exporting import export_jobs
-from portal.exchange.importing import columns, enrollments, files, import_jobs, review, runs, steps
+from portal.exchange.importing import (
+    columns,
+    enrollments,
+    files,
+    import_jobs,
+    review,
+    runs,
+    statuses,
+    steps,
+)
 from portal.exchange.importing.files import MOST_SENT, File, bare_name, has_files
 from portal.exchange.importing.findings import ACTIONS
 from portal.exchange.importing.import_jobs import ProgressStep, step_of
@@ -29,6 +42,9 @@ from portal.exchange.importing.steps import STEPS
 from portal.exchange.importing.upserts import count_changes, count_notified
 from portal.people.models import Account
 from portal.people.roles import Right
+from portal.reports.effects import sections as effects
+from portal.reports.effects import students
+from portal.reports.effects.students import AffectedStudent
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.forms import Form, NumberField, OneOfField, TextField
 from portal.web.http.access import requires, visitor
@@ -38,6 +54,7 @@ from portal.web.http.uploads import MOST_BYTES, takes_files
 
 bp = Blueprint("imports", __name__, url_prefix="/imports")
 USUAL = Options()
+MOST_CANCELED = 100  # sections that the page names
 NAME_THE_TERM = _l("Enter a term name of at most %(most)s characters.")
 FIRST_DAY = _l("Enter the first day as a date such as 2026-08-31.")
 LAST_DAY = _l("Enter the last day as a date such as 2026-08-31.")
@@ -277,6 +294,7 @@ def _page(import_id: int, dates: TermDatesForm) -> ResponseReturnValue:
             mine=found.account_id == visitor().id,
             state=import_jobs.state_of(session, found),
             step=step_of(import_id),
+            acts=_acts(session, import_id) if found.state == "ready" else None,
             columns=columns.seen_tables(session, import_id) if found.state in columns.OPEN else [],
             changes=review.changes(session, found),
             idle=not any(map(count_changes, found.counts.values())),
@@ -289,6 +307,54 @@ def _page(import_id: int, dates: TermDatesForm) -> ResponseReturnValue:
             counted=summary(found.notes),
         )
     return page, 422 if dates.errors else 200
+
+
+@dataclass(frozen=True)
+class StatusActs:
+    """What the edited statuses of an import do, and which sections they cancel."""
+
+    sentences: list[str]
+    canceled: list[tuple[StoredSection, list[AffectedStudent]]]  # the first of them
+    number: int  # of canceled sections
+
+
+def _acts(session: Session, import_id: int) -> StatusActs:
+    """Return what the edited statuses of an import do, and who is affected."""
+    edits = statuses.edits_of(session, import_id)
+    counts = Counter(each.action for each in edits)
+    sentences = [text for action, text in _sentences(counts).items() if counts[action]]
+    found = [each.seen for each in edits if each.action == "cancel"]
+    if found:
+        lost = statuses.losses(session, [each.section_id for each in found])
+        sentences += effects.of_losses(lost.seats, lost.positions, lost.prior)
+    first = found[:MOST_CANCELED]
+    people = students.people_of(session, [each.section_id for each in first])
+    stored = [find_section(session, each.term_id, each.section_id) for each in first]
+    return StatusActs(sentences, [(each, people[each.id]) for each in stored if each], len(found))
+
+
+def _sentences(counts: Mapping[str, int]) -> dict[str, str]:
+    """Return what each change of a status does to as many sections."""
+    return {
+        "publish": _n(
+            "%(num)s section is published.",
+            "%(num)s sections are published.",
+            counts["publish"],
+        ),
+        "confirm": _n(
+            "%(num)s section is confirmed. Students can no longer register for it.",
+            "%(num)s sections are confirmed. Students can no longer register for them.",
+            counts["confirm"],
+        ),
+        "reopen": _n(
+            "%(num)s section is opened again.",
+            "%(num)s sections are opened again.",
+            counts["reopen"],
+        ),
+        "cancel": _n(
+            "%(num)s section is canceled.", "%(num)s sections are canceled.", counts["cancel"]
+        ),
+    }
 
 
 @bp.get("/<int:import_id>/progress")
@@ -317,7 +383,11 @@ def do(import_id: int, step: str) -> ResponseReturnValue:
     dates = TermDatesForm() if step == "again" and "starts" in request.form else None
     if dates and not dates.validate():
         return _page(import_id, dates)
-    options = {each.short_name: each.data.isoformat() for each in dates or ()}
+    options: dict[str, bool | str] = {
+        each.short_name: each.data.isoformat() for each in dates or ()
+    }
+    if wanted.state == "approved":
+        options["cancels"] = "cancels" in request.form
     with transaction() as session:
         found = find_import(session, import_id)
         if wanted.own and found.account_id != visitor().id:

@@ -16,7 +16,7 @@ from portal.ledger.types import SeatCounts
 from portal.people.roles import Right
 from portal.recorder import read_with_fallback
 from portal.registration.next_steps import section_name
-from portal.reports.effects.sections import obstacle
+from portal.reports.effects.sections import obstacle, of_losses
 from portal.reports.underfilled import Limits, sections_to_cancel
 from portal.web import drafts
 from portal.web.admin.sections import apply_in_ledger
@@ -78,9 +78,11 @@ def review_page(
         to_cancel=to_cancel,
         skipped=skipped,
         back=url_for(request.endpoint or "", term_id=catalog.term.id, **args),
-        students=sum(each.known for each in to_cancel),
-        waiting=sum(each.waiting for each in to_cancel),
-        prior=sum(each.prior for each in to_cancel),
+        losses=of_losses(
+            sum(each.known for each in to_cancel),
+            sum(each.waiting for each in to_cancel),
+            sum(each.prior for each in to_cancel),
+        ),
         form=form,
     )
     return page, 422 if form.errors else 200

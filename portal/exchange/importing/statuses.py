@@ -1,0 +1,140 @@
+"""Edited statuses of an export: each becomes the change of status that the section's page offers.
+
+They are staged as records of their own kind, `status`, so the preview, its digest and the report
+have them. Only a cell that differs from the exported one is an edit.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from portal.catalog import sections
+from portal.catalog.sections import STATUS_CHANGES, NotPossible, SeenSection
+from portal.core.i18n import _k
+from portal.exchange.importing.edits import HERE, OVERWRITTEN, STALE
+from portal.exchange.importing.models import Import
+from portal.exchange.importing.semester import STATUSES, status_of
+from portal.exchange.importing.staging import Stage
+from portal.exchange.importing.tables import Row
+from portal.exchange.importing.values import value_text
+from portal.exchange.term_records import Base
+
+STATUS = "status"  # the kind of record, its only field, and its column
+NO_DRAFT = _k("Students know the section, so it can’t become a draft again.")
+FROM_CANCELED = _k("A canceled section stays canceled. To offer the class, create a new section.")
+REFUSALS = {
+    ("NEW", "CONFIRMED"): _k("A draft can’t be confirmed. Write Open, and confirm it later."),
+    ("NEW", "CANCELED"): _k("A draft can’t be canceled. Delete it on its page."),
+}
+CHANGES = text("""
+    SELECT sections.id, sections.term_id, sections.version,
+        before ->> 'status' AS before, after ->> 'status' AS after
+    FROM import_changes AS changes
+    JOIN terms ON terms.name = split_part(changes.key, E'\\t', 1) AND terms.deleted_at IS NULL
+    JOIN sections ON term_id = terms.id AND crn = split_part(changes.key, E'\\t', 2)
+    WHERE import_id = :id AND changes.kind = 'status' ORDER BY sections.id
+""")
+
+LOSSES = text("""
+    SELECT
+        (SELECT count(*) FROM enrollments WHERE state = 'enrolled' AND section_id = ANY(:ids)),
+        (SELECT count(*) FROM waitlist_positions
+            WHERE state IN ('waiting', 'passed') AND section_id = ANY(:ids)),
+        (SELECT coalesce(sum(prior_enrolled), 0) FROM sections WHERE id = ANY(:ids))
+""")
+
+
+class StatusEdit(NamedTuple):
+    """A section whose status an import changes, and the action of STATUS_CHANGES that does it."""
+
+    seen: SeenSection
+    action: str
+
+
+def stage_status(
+    stage: Stage, row: Row, key: str, stored: dict[str, Any] | None, *, overwrite: bool
+) -> None:
+    """Stage the status of an exported section if someone edited it; report what is not applied."""
+    base, written = Base.read(row["revision"]), row[STATUS].strip()
+    if not base.revision or stored is None or written.casefold() in {"", base.status.casefold()}:
+        return
+    here, wanted = stored[STATUS], _status_written(written)
+    if wanted is None:
+        if status_of(row):  # otherwise it is reported already
+            row.note(STATUS, STATUS)
+        return
+    if wanted == here:
+        return
+    shown = value_text(STATUS, stored)
+    if not base.status:
+        row.note("status_unchanged", STATUS, HERE, here=shown)
+    elif not action_to(here, wanted):
+        row.note("status_refused", STATUS, _refusal(here, wanted))
+    elif _status_written(base.status) != here and not overwrite:
+        row.note(STALE, STATUS, HERE, here=shown)
+    else:
+        if _status_written(base.status) != here:
+            row.note(OVERWRITTEN, STATUS, HERE, here=shown)
+        stage.put(STATUS, key, {STATUS: wanted}, row)
+
+
+def action_to(here: str, wanted: str) -> str:
+    """Return the action that leads from one status to another; blank if there is none."""
+    found = (name for name, each in STATUS_CHANGES.items() if each.status == wanted)
+    return next((name for name in found if here in STATUS_CHANGES[name].of), "")
+
+
+class Losses(NamedTuple):
+    """Seats and waitlist positions of students, and seats taken before registration began."""
+
+    seats: int
+    positions: int
+    prior: int
+
+
+def edits_of(session: Session, import_id: int) -> list[StatusEdit]:
+    """Return the sections whose status an import changes, as they are now."""
+    return list(_edits(session, import_id))
+
+
+def cancels(session: Session, import_id: int) -> bool:
+    """Return whether an import cancels sections, which an admin must confirm."""
+    return any(each.action == "cancel" for each in _edits(session, import_id))
+
+
+def losses(session: Session, ids: Sequence[int]) -> Losses:
+    """Return what students lose if these sections are canceled."""
+    return Losses(*session.execute(LOSSES, {"ids": list(ids)}).one())
+
+
+def change_statuses(session: Session, found: Import) -> None:
+    """Change the statuses in the transaction that applies an import. Raise Stale or NotPossible.
+
+    Each gets its own entry in the audit trail, which names the import.
+    """
+    session.info.pop("instructors", None)  # the import may have added some
+    reason = f"Import {found.id}: {found.name}"
+    for seen, action in edits_of(session, found.id):
+        if not action:
+            raise NotPossible(STATUS, seen.section_id)
+        sections.change_status_within(session, action, seen, found.account_id, reason)
+
+
+def _edits(session: Session, import_id: int) -> Iterator[StatusEdit]:
+    for row in session.execute(CHANGES, {"id": import_id}):
+        seen = SeenSection(row.term_id, row.id, row.version)
+        yield StatusEdit(seen, action_to(row.before, row.after))
+
+
+def _status_written(word: str) -> str | None:
+    """Return the status of a word such as an export has, or “Canceled”; None if it is another."""
+    word = word.upper()
+    return "CANCELED" if word in {"CANCELED", "CANCELLED"} else STATUSES.get(word)
+
+
+def _refusal(here: str, wanted: str) -> str:
+    if here == "CANCELED":
+        return FROM_CANCELED
+    return REFUSALS.get((here, wanted), NO_DRAFT)

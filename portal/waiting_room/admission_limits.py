@@ -32,6 +32,11 @@ class AdmissionLimits:
         return not self.off and self.per_minute > 0
 
     @property
+    def paused(self) -> bool:
+        """Return whether they admit no one."""
+        return not self.off and self.per_minute == 0
+
+    @property
     def mark(self) -> str:
         """Return the limits as a text for the hidden field of a form."""
         return f"{self.per_minute} {self.at_once} {self.off:d}"

@@ -180,17 +180,19 @@ def figures(term_id: int, window_id: int) -> ResponseReturnValue:
 @bp.post("")
 @requires(Right.CHANGE_WINDOWS)
 def change(term_id: int, window_id: int) -> ResponseReturnValue:
-    """Set both limits, with immediate effect."""
+    """Set both limits, with immediate effect. 0 keeps a paused room paused; it pauses no other."""
     window, form = _window(term_id, window_id), LimitsForm()
     if backend().settings.room is None:
         abort(400)
     if not form.validate():
         return _page(term_id, window, form), 422
     limits, by = AdmissionLimits(form.per_minute.data, form.at_once.data), visitor().id
+    seen = _limits("seen")
+    if not (limits.per_minute or seen.paused):
+        form.refuse(_("0 admits no one. To do that, use “Pause the waiting room”."), "per_minute")
+        return _page(term_id, window, form), 422
     try:
-        admission_limits.change(
-            term_id, window_id, limits, _limits("seen"), by=by, reason=form.reason.data
-        )
+        admission_limits.change(term_id, window_id, limits, seen, by=by, reason=form.reason.data)
     except LimitsChanged:
         form.refuse(_("Someone else has changed the limits."))
         form.refuse(_("The current limits are shown above. Save again to use yours."))

@@ -151,6 +151,32 @@ def test_pause_and_switch_need_confirmation_and_a_reason(
     assert (state.per_minute, state.off) == (60, False)
 
 
+def test_limits_pause_no_room(admin: FlaskClient, term: Term, window: WindowView) -> None:
+    press(admin, address(window, term), knobs(60, 5))
+    answer = press(admin, address(window, term), knobs(0, 7))
+    assert answer.status_code == 422
+    assert "use “Pause the waiting room”" in answer.text
+    press(admin, address(window, term, "/off"))
+    assert "saving limits switches it on" in admin.get(address(window, term)).text
+    assert press(admin, address(window, term), knobs(0, 7)).status_code == 422
+    state = room.state(term.id, window.id)
+    assert (state.per_minute, state.at_once, state.off) == (60, 5, True)
+
+
+def test_limits_of_a_paused_room_say_what_resumes_it(
+    admin: FlaskClient, term: Term, window: WindowView
+) -> None:
+    resumes = "saving a number above 0 resumes it"
+    assert resumes not in admin.get(address(window, term)).text
+    press(admin, address(window, term, "/pause"))
+    assert resumes in admin.get(address(window, term)).text
+    assert press(admin, address(window, term), knobs(0, 7)).status_code == 303
+    state = room.state(term.id, window.id)
+    assert (state.per_minute, state.at_once) == (0, 7)
+    press(admin, address(window, term), knobs(60, 7))
+    assert room.state(term.id, window.id).per_minute == 60
+
+
 def test_action_without_effect_is_not_offered(
     admin: FlaskClient, term: Term, window: WindowView
 ) -> None:

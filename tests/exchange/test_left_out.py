@@ -292,3 +292,64 @@ def test_a_consent_that_cannot_be_read_never_opens_a_section(
     update(tmp_path)
     with transaction() as session:
         assert read_catalog(session, term).sections[-1].consent
+
+
+UNCLEAR = "Ask the dean. Must be enrolled in one of the following Levels: Undergraduate"
+
+
+@pytest.mark.parametrize("erase", [False, True])
+@pytest.mark.parametrize("in_rows", [False, True], ids=["a cell", "rows"])
+def test_restrictions_that_are_not_read_whole_leave_those_of_the_section(
+    tmp_path: Path, *, in_rows: bool, erase: bool
+) -> None:
+    first = imported(full().write(tmp_path))
+    before = section(first.term).restrictions
+    campus = full()
+    campus.rows["restrictions.csv"] = []
+    if in_rows:
+        campus.restriction("must_be", "level", "Undergraduate").restriction("must_be", "mood", "X")
+        campus.write(tmp_path)
+    else:
+        campus.write(tmp_path)
+        (tmp_path / "restrictions.csv").unlink()
+        line = f'10001,CSC-225,45,"{UNCLEAR}"\n'
+        (tmp_path / "sections.csv").write_text(f"crn,course_id,capacity,restrictions\n{line}")
+    report = Report()
+    chosen = Options(term="Spring 2021", update=True, erase=erase)
+    import_files(tmp_path, chosen, report, nothing)
+    assert section(first.term).restrictions == before
+    assert section(first.term).status == "OPEN"
+    [note] = report.of("unreadable" if in_rows else "restriction_unclear")
+    assert note.action == "refused"
+
+
+@pytest.mark.parametrize("unread", ["restrictions", "prerequisites"])
+def test_a_new_section_whose_rules_are_not_read_whole_is_a_draft(
+    tmp_path: Path, unread: str
+) -> None:
+    campus = full().section("10002")
+    if unread == "restrictions":
+        campus.restriction("must_be", "mood", "X")
+    else:
+        campus.prerequisites = {"10001": {"prerequisites": ["CSC ???"]}}
+    first = imported(campus.write(tmp_path))
+    assert (section(first.term).status, section(first.term, "10002").status) == ("NEW", "OPEN")
+    [level] = section(first.term).restrictions
+    assert level == ("must_be", "level", "Graduate")  # what was read
+
+
+@pytest.mark.parametrize("erase", [False, True])
+def test_credits_that_cannot_be_read_leave_those_of_the_section(
+    tmp_path: Path, *, erase: bool
+) -> None:
+    first = imported(full().write(tmp_path))
+    (tmp_path / "sections.csv").write_text("crn,course_id,credits\n10001,CSC-225,2\n")
+    update(tmp_path)
+    (tmp_path / "sections.csv").write_text("crn,course_id,credits\n10001,CSC-225,lots\n")
+    report = Report()
+    options = Options(term="Spring 2021", update=True, erase=erase)
+    import_files(tmp_path, options, report, nothing)
+    assert section(first.term).credits_min == 2
+    [note] = report.of("credits_unreadable")
+    assert (note.column, note.value, note.action) == ("credits", "lots", "refused")
+    assert not report.of("credits_missing")

@@ -103,7 +103,10 @@ FINDINGS: dict[str, FindingKind] = {
         _l("Send the days and times of all meetings of this section."),
     ),
     "restriction_unclear": refused(
-        _l("This restriction is not understood, so the section does not have it."),
+        _l(
+            "This restriction is not understood. A new section has the others, and is a draft;"
+            " another one keeps the restrictions that it has."
+        ),
         _l("Enter it on the section’s page, or write it as restrictions.csv does."),
     ),
     "edited": FindingKind(
@@ -176,8 +179,8 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "no_tree": refused(
         _l(
-            "The prerequisites can’t be read. A new section has none until they are corrected;"
-            " another one keeps those that it has."
+            "The prerequisites can’t be read. A new section has none, and is a draft; another one"
+            " keeps those that it has."
         ),
         _l("Correct this value."),
     ),
@@ -278,6 +281,10 @@ FINDINGS: dict[str, FindingKind] = {
     "number_missing": guessed(_l("The section has no number. It gets a free one.")),
     "credits_missing": guessed(
         _l("The credits can’t be read. Those of the course or its sections are used.")
+    ),
+    "credits_unreadable": refused(
+        _l("The credits can’t be read, so the section keeps those that it has."),
+        _l("Correct this value."),
     ),
     "capacity_missing": guessed(
         _l("The capacity is blank. The seats taken plus the seats left are used.")

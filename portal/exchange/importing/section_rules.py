@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from portal.catalog import grades, restrictions
@@ -34,10 +33,14 @@ class CommaList(NamedTuple):
     written: str
 
 
-def read_restrictions(row: Row, lists: list[CommaList]) -> list[Restriction]:
-    """Return the restrictions of a row of restrictions.csv. Report an unreadable one."""
+# What is read of restrictions; None for each part that is not understood, which is reported.
+Restrictions = list[Restriction | None]
+
+
+def read_restrictions(row: Row, lists: list[CommaList]) -> Restrictions:
+    """Return the restrictions of a row of restrictions.csv."""
     if (start := _START.match(row["rule"])) and _HEAD.match(f"{row['rule']}:", start.end()):
-        return list(restrictions_of(row, f"{row['rule']}: {row['value']}", "rule", lists))
+        return restrictions_of(row, f"{row['rule']}: {row['value']}", "rule", lists)
     rule, kind = restrictions.word(row["rule"]), restrictions.kind_of(row["kind"])
     if rule not in restrictions.RULES:
         row.note("unreadable", "rule", _k("Rules are must_be and may_not_be."))
@@ -48,7 +51,7 @@ def read_restrictions(row: Row, lists: list[CommaList]) -> list[Restriction]:
         row.note("unreadable", "value")
     else:
         return [(rule, kind, row["value"])]
-    return []
+    return [None]
 
 
 # As Banner writes them, each with its values after it, one a line:
@@ -66,17 +69,17 @@ _MOST_JOINED = 8  # parts of a value with commas
 _CODE_AFTER = re.compile(r"\s+\([A-Z0-9&_-]{1,12}\)$")  # "Undergraduate (UG)"
 
 
-def restrictions_of(
-    row: Row, text: str, column: str, lists: list[CommaList]
-) -> Iterator[Restriction]:
-    """Yield the restrictions of Banner's sentences. Report each part that is not understood.
+def restrictions_of(row: Row, text: str, column: str, lists: list[CommaList]) -> Restrictions:
+    """Return the restrictions of Banner's sentences.
 
     Values with commas, which only others of their kind can tell apart, are added to `lists`.
     """
+    read: Restrictions = []
 
     def unclear(part: str) -> None:
         if quoted := " ".join(part.split())[: tables.LONGEST_VALUE]:
             row.note("restriction_unclear", column, _k("“%(text)s”"), text=quoted)
+            read.append(None)
 
     starts = list(_START.finditer(text)) if len(text) <= _LONGEST_TEXT else []
     ends = [each.start() for each in starts[1:]] + [len(text)]
@@ -96,10 +99,11 @@ def restrictions_of(
             if ":" in value or len(value) > restrictions.LONGEST:  # another kind of sentence
                 unclear(value)
             else:
-                yield rule, kind, value
+                read.append((rule, kind, value))
+    return read
 
 
-def settled(found: CommaList, known: set[str]) -> list[Restriction]:
+def settled(found: CommaList, known: set[str]) -> Restrictions:
     """Return the restrictions of a list: split if only one reading has nothing but known values.
 
     Otherwise it is one value, which is reported. `known` has values without capitals.
@@ -109,7 +113,7 @@ def settled(found: CommaList, known: set[str]) -> list[Restriction]:
         text = found.written[: tables.LONGEST_VALUE]
         if len(found.written) > restrictions.LONGEST:
             found.row.note("restriction_unclear", found.column, _k("“%(text)s”"), text=text)
-            return []
+            return [None]
         read_as = _k("Read as one value: “%(text)s”.")
         found.row.note("restriction_commas", found.column, read_as, text=text)
         values = [found.written]

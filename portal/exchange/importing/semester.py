@@ -35,6 +35,7 @@ from portal.exchange.importing.report import Report
 from portal.exchange.importing.section_rules import (
     TREES,
     CommaList,
+    Restrictions,
     read_requisites,
     read_restrictions,
     requisites_by_section,
@@ -127,9 +128,16 @@ class Section:
     instructors: dict[str, None] = field(default_factory=dict)
     lists_instructors: bool = False  # whether its rows have a cell for them, blank or not
     restrictions: dict[Restriction, None] = field(default_factory=dict)
-    refused: set[str] = field(default_factory=set)  # fields that the portal keeps
+    # Fields that can't be read whole: a known section keeps its own, and a new one is a draft.
+    refused: set[str] = field(default_factory=set)
     levels_alone: bool = False  # whether only a column of levels has restrictions
     cross_lists: dict[str, None] = field(default_factory=dict)
+
+    def restrict(self, found: Restrictions) -> None:
+        """Add the restrictions that were read."""
+        self.restrictions |= dict.fromkeys(each for each in found if each)
+        if None in found:
+            self.refused.add("restrictions")
 
 
 @dataclass
@@ -390,7 +398,7 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     if code is None:
         return None
     course = semester.courses.get(code) or _course_of(row, code, semester)
-    credits_ = _read_section_credits(row, course)
+    credits_, kept = _read_section_credits(row, course, semester.here)
     if credits_ is None:
         return row.note("unreadable", "credits", _k("The course has none either."))
     new = row["crn"] not in semester.here.sections
@@ -398,10 +406,9 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     if seats is None:
         return row.note("unreadable", "capacity", _k("Write a whole number."))
     fields = _read_plain(row) | seats
-    section = Section(row, course, credits_, fields)
+    section = Section(row, course, credits_, fields, refused={"credits"} if kept else set())
     lists: list[CommaList] = []
-    restrictions_ = restrictions_of(row, row["restrictions"], "restrictions", lists)
-    section.restrictions |= dict.fromkeys(restrictions_)
+    section.restrict(restrictions_of(row, row["restrictions"], "restrictions", lists))
     semester.comma_lists += ((section, each) for each in lists)
     semester.refused.discard(row["crn"])
     semester.sections[row["crn"]] = section
@@ -487,14 +494,24 @@ def _note_not_stored(semester: Semester) -> None:
         rows[0].note("not_represented", column, text, count=f"{len(rows):,}")
 
 
-def _read_section_credits(row: Row, course: Course) -> Credits | None:
-    """Return the section's credits, or the course's if it has no readable ones."""
+def _read_section_credits(
+    row: Row, course: Course, here: KnownRecords
+) -> tuple[Credits | None, bool]:
+    """Return the section's credits, and whether they are the portal's, which can't be changed.
+
+    A new section without readable ones gets those of the course.
+    """
     try:
-        return credits_of(row["credits"])
+        return credits_of(row["credits"]), False
     except Unreadable as error:
+        stored = here.records.sections.get(row["crn"])
+        if stored and row["credits"]:
+            row.note("credits_unreadable", "credits", error)
+            low, high = (Decimal(each) / 100 for each in stored["credits"])
+            return (low, high), True
         if course.credits and (row["credits"] or course.listed):
             row.note("credits_missing", "credits", error)
-        return course.credits
+        return course.credits, False
 
 
 def _read_plain(row: Row) -> dict[str, Any]:
@@ -675,10 +692,11 @@ def _read_restriction(row: Row, semester: Semester) -> None:
     if section is None:
         return
     lists: list[CommaList] = []
-    for restriction in read_restrictions(row, lists):
+    found = read_restrictions(row, lists)
+    for restriction in found:
         if restriction in section.restrictions:
             row.note("duplicate", "value")
-        section.restrictions[restriction] = None
+    section.restrict(found)
     semester.comma_lists += ((section, each) for each in lists)
 
 
@@ -695,7 +713,7 @@ def _settle_comma_lists(semester: Semester) -> None:
         known["college"].add((school or "").casefold())
     for section, found in semester.comma_lists:
         of_kind = known[_values_of(found.kind)] | KNOWN_VALUES.get(found.kind, set())
-        section.restrictions |= dict.fromkeys(settled(found, of_kind))
+        section.restrict(settled(found, of_kind))
 
 
 def _values_of(kind: str) -> str:

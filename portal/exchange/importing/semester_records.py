@@ -180,7 +180,7 @@ def _section_fields(section: Section) -> dict[str, Any]:
         "course": section.course.code,
         "kind": section.fields["kind"] or _kind_of(section.meetings),
         "credits": [int(amount * 100) for amount in section.credits],
-        "status": status_of(section.row) or "NEW",
+        "status": (status_of(section.row) or "NEW") if not section.refused else "NEW",
         "meetings": [meeting.facts() for meeting in section.meetings],
         "restrictions": sorted(map(list, section.restrictions)),
         "cross_lists": sorted(section.cross_lists),
@@ -236,7 +236,7 @@ def _blank_fields(section: Section, stored: dict[str, Any]) -> set[str]:
         for each in PLAIN
         if each.stored_as == "bool" and flag_of(row[each.imported_from]) is None
     }
-    return {name for name, value in written.items() if not value} | unclear
+    return {name for name, value in written.items() if not value} | unclear | section.refused
 
 
 def _stage_instructors(

@@ -56,8 +56,14 @@ UNEVEN = """() => {
         "one heading": count("main h1") === 1,
         "navigation": count("nav[aria-label=Main]") === 1,
         "the heading in its head":
-            count(":is(main :is(.page-head, .slip, .ask) h1, main h1.visually-hidden)") === 1,
+            count(":is(main .page-head h1, main h1.visually-hidden)") === 1,
         "at most one main button": count("main .btn-primary") <= 1,
+        "a thick rule over each part": [...document.querySelectorAll("main h2")].every((it) =>
+            it.closest(".panel, .request-list, .inbox, .errors, .note, .section-list, article")
+                || it.matches(".visually-hidden")),
+        "the drawing of an empty part": [...document.querySelectorAll("main .panel")].every((it) =>
+            it.querySelector(":scope > :not(h2, h3, .panel-head, p.muted:not(:has(a)))")),
+        "the drawing of an empty list": count("main :is(ul, ol, tbody):empty") === 0,
     };
     return Object.keys(frame).filter((name) => !frame[name]);
 }"""

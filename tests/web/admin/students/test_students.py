@@ -115,7 +115,7 @@ def test_student_page_shows_seats_positions_and_credits(
 def test_student_page_shows_the_students_windows(boss: FlaskClient, cast: Cast) -> None:
     term = builders.a_term()
     builders.an_open_window(term, cohort={"students": [cast.ben.number]})
-    assert "The student has no window in this term. Schedule one on the windows page." in page(
+    assert "The student has no window in this term. Schedule a window" in page(
         boss, cast.ada.id, term.id
     )
     assert f"students {cast.ben.number}" in page(boss, cast.ben.id, term.id)

@@ -13,7 +13,7 @@ from e2e.test_lobby import banner_is
 from portal.catalog.local_time import local_clock
 from portal.catalog.models import Term
 from portal.waiting_room import room
-from portal.windows import draw_seeds
+from portal.windows import drand, draw_seeds
 from tests import cast as builders
 from tests.cast import Cast
 from tests.recorder.processes import wait_for
@@ -65,8 +65,9 @@ def test_a_registrar_uses_a_public_value_and_anyone_checks_the_draw(
     page = boss.page
     boss.go(opening)
     page.get_by_role("link", name="Name a public value").click()
-    page.get_by_label("Where the public value will come from").fill("drand round 4711")
     known = portal.backend.ledger.now() + 30 * builders.MINUTE
+    source = f"drand quicknet round {drand.CHAINS['quicknet'].first(known)}"
+    page.get_by_label("Where the public value will come from").fill(source)
     page.get_by_label("Public value known from").fill(local_clock().field(known))
     page.get_by_label("Reason").fill("So that no one can choose it")
     page.get_by_role("button", name="Save").click()

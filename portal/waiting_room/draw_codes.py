@@ -45,7 +45,7 @@ from portal.ledger.function_library import translate_errors
 from portal.ledger.types import WindowView
 from portal.people.models import Student
 from portal.waiting_room import room
-from portal.windows import draw_seeds
+from portal.windows import drand, draw_seeds
 from portal.windows.draw_seeds import rank, room_key
 from portal.windows.rounds import may_be_known
 
@@ -59,8 +59,9 @@ TO_ENTER = timedelta(minutes=10)  # from the value to the opening, for the regis
 class DrawRefused(Refused):
     """A change to a draw that is not possible.
 
-    Codes: soon, opening (too little time before or after the value), fixed, unfixed, early (the
-    value can't be known yet), late (the window opens), other (another value was entered).
+    Codes: soon, opening (too little time before or after the value), drand (its round of drand is
+    not clear, or appears before the value may be known), fixed, unfixed, early (the value can't be
+    known yet), late (the window opens), other (another value was entered).
     """
 
 
@@ -137,7 +138,11 @@ def name_source(  # noqa: PLR0913, PLR0917  the parts of a change
 
     Raise DrawRefused or ChangedMeanwhile.
     """
-    if moment(at) + TO_ENTER > moment(window.opens):
+    if not drand.suits(source, at):
+        raise DrawRefused("drand")
+    appearing = drand.find(source)
+    known = max(at, appearing.appears) if appearing else at
+    if moment(known) + TO_ENTER > moment(window.opens):
         raise DrawRefused("opening")
     values = {"term_id": term, "public_source": source, "public_at": moment(at)}
     first = {"window_id": window.id, "version": 0, "code_key": token_hex(32)}

@@ -23,6 +23,7 @@ from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds, moment
 from portal.core.queue import enqueue
 from portal.people.models import Student
+from portal.windows import drand
 from portal.windows.cohorts import Cohort, in_cohort_clause, with_student_list
 from portal.windows.models import Round
 
@@ -49,7 +50,8 @@ class RoundRefused(Refused):
 
     Codes: name_taken, ended, order (it ends before it begins), state; window or round (one is open
     for the same students then); hurry (an earlier end that is too soon); public (the public value
-    may be known before the end), early (it can't be known yet).
+    may be known before the end), drand (its round of drand is not clear, or appears before the
+    value may be known), early (it can't be known yet).
     """
 
 
@@ -136,7 +138,7 @@ def create(term: int, wanted: RoundDetails, key: str, by: int, reason: str) -> i
 
     Raise RoundRefused.
     """
-    _check_public(wanted.ends, wanted.public_at)
+    _check_source(wanted)
     cohort = with_student_list(wanted.cohort)
     try:
         with transaction() as session:
@@ -157,7 +159,7 @@ def create(term: int, wanted: RoundDetails, key: str, by: int, reason: str) -> i
 
 def edit(number: int, version: int, wanted: RoundDetails, by: int, reason: str) -> None:
     """Change a draft of that version. Raise RoundRefused or ChangedMeanwhile."""
-    _check_public(wanted.ends, wanted.public_at)
+    _check_source(wanted)
     cohort = with_student_list(wanted.cohort)
     try:
         with transaction() as session:
@@ -181,6 +183,7 @@ def announce(number: int, version: int, by: int, reason: str) -> None:
             raise RoundRefused("state")
         lock_term(session, found.term_id)
         _check_times(session, found)
+        _check_source(details(found))
         before, found.state, found.announced = facts(found), "open", True
         record(session, "round.announce", found, by, reason, before)
         session.flush()
@@ -285,6 +288,13 @@ def _check_public(ends: int, public_at: int) -> None:
     """Raise RoundRefused if the public value may be known before the ballots are fixed."""
     if ends >= public_at:
         raise RoundRefused("public")
+
+
+def _check_source(wanted: RoundDetails) -> None:
+    """Raise RoundRefused if the source is known too early, as far as the portal can tell."""
+    _check_public(wanted.ends, wanted.public_at)
+    if not drand.suits(wanted.public_source, wanted.public_at):
+        raise RoundRefused("drand")
 
 
 def may_be_known(session: Session, public_at: datetime) -> bool:

@@ -40,7 +40,7 @@ def wanted(**fields: Any) -> RoundDetails:
         "tickets": 1,
         "most_courses": 6,
         "most_credits": 2000,
-        "public_source": "drand round 4711",
+        "public_source": "Lottery 4711",
         "public_at": ends + 60 * DAY,
     }
     return RoundDetails(**usual | fields)

@@ -63,7 +63,7 @@ def max_() -> int:
 
 
 def name(term: Any, window: Any, minutes: float = 15, version: int = 0) -> None:
-    draw_codes.name_source(term.id, window, version, "drand 1234", ms(minutes), max_(), WHY)
+    draw_codes.name_source(term.id, window, version, "lottery 1234", ms(minutes), max_(), WHY)
 
 
 def fix(term: Any, window: Any) -> None:
@@ -312,7 +312,7 @@ def test_pages_show_code_root_file_and_script(
     text = ada.get(page).text
     assert code in text
     assert root in text
-    assert "drand 1234" in text
+    assert "lottery 1234" in text
     assert code not in client.get(page).text
     early = json.loads(client.get(page.replace("order", "draw.json")).text)
     assert "secret" not in early
@@ -525,5 +525,5 @@ def test_another_public_value_gives_another_order_or_is_shown(told: File, check:
     told["public_value"] = "badbee"
     lines_of(told, [each for each, _ in told["line"]])
     found = check(told)
-    assert "drand 1234" in found.stdout  # to compare with its source
+    assert "lottery 1234" in found.stdout  # to compare with its source
     assert "badbee" in found.stdout

@@ -5,6 +5,7 @@ from dataclasses import replace
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
+from portal.catalog.local_time import local_clock
 from portal.core.i18n import _, _l
 from portal.web.confirm import Confirmation
 from portal.web.forms import Form, ReasonField, TextField
@@ -31,6 +32,33 @@ class ValueForm(Form):
         valid = bool(self.validate())
         self.value.data = normal_value(self.value.data or "")
         return valid
+
+
+UNCLEAR = _l(
+    "Name the chain of drand and the number of one round, such as “drand quicknet round 4711”. The"
+    " chains are %(names)s."
+)
+TOO_EARLY = _l(
+    "This round of drand appears at %(when)s: someone may know it before the value may be known."
+    " Name round %(number)s or a later one."
+)
+DRAND = _l(
+    "The source must name the chain and the number of a round of drand, and the round must not"
+    " appear before the value may be known. Edit the source."
+)
+
+
+def check_source(form: Form) -> bool:
+    """Refuse the `public_source` of a form if it is known before `public_at`, as far as we know."""
+    source, at = form.public_source.data or "", form.public_at.data
+    if at is None or drand.suits(source, at):
+        return True
+    if found := drand.find(source):
+        when, number = local_clock().full(found.appears), found.chain.first(at)
+        form.refuse(TOO_EARLY % {"when": when, "number": number}, "public_source")
+    else:
+        form.refuse(UNCLEAR % {"names": ", ".join(drand.CHAINS)}, "public_source")
+    return False
 
 
 def value_page(

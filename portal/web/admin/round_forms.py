@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from portal.catalog.models import Term
 from portal.core.i18n import _, _l
 from portal.registration.credits import hundredths
+from portal.web.admin.public_values import check_source
 from portal.web.admin.window_forms import (
     FARTHEST,
     KINDS,
@@ -107,8 +108,9 @@ class RoundForm(CohortForm):
         longest=300,
         missing=_l("Name a value that will be published after the end."),
         description=_l(
-            "A number that no one knows before the end, such as the randomness of a round of"
-            " drand or the next draw of a lottery. Students read this before they rank."
+            "A number that no one knows before the end, such as the randomness of “drand quicknet"
+            " round 4711” or the next draw of a lottery. Say which number, with how many digits."
+            " Students read this before they rank."
         ),
     )
     public_at = MomentField(
@@ -141,6 +143,7 @@ class RoundForm(CohortForm):
                 self.refuse(TOO_FAR % {"field": self.public_at.label.text}, "public_at")
             elif self.ends.data is not None and known <= self.ends.data:
                 self.refuse(_("The public value must be known after the end only."), "public_at")
+        check_source(self)
         cohort: cohorts.Cohort = {}
         if self.whom.data == "some":
             empty = _("Choose at least one year, level, major or student.")

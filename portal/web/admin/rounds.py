@@ -19,7 +19,7 @@ from portal.people.roles import Right
 from portal.registration.credits import amount
 from portal.rounds import ballots, problem, steps
 from portal.rounds.store import file_of
-from portal.web.admin.public_values import ValueForm, fetched, second_look, value_page
+from portal.web.admin.public_values import DRAND, ValueForm, fetched, second_look, value_page
 from portal.web.admin.round_forms import (
     EndForm,
     NewRoundForm,
@@ -58,6 +58,7 @@ REFUSED = {
         "The round must end before the moment from which the public value is known. Otherwise"
         " someone could choose a ballot that suits it."
     ),
+    "drand": DRAND,
     "hurry": _l("An earlier end must be at least 24 hours away."),
     "early": _l("The public value can’t be known yet. Enter it from the moment that is shown."),
     "state": _l("You can’t do this any more: the round has moved to its next stage."),

@@ -20,7 +20,14 @@ from portal.waiting_room.draw_codes import DrawCodes, DrawRefused
 from portal.waiting_room.room import LimitsChanged, QueueEntry, RoomState
 from portal.waiting_room.wording import grouped
 from portal.waiting_room.wording import wait as wait_in_words
-from portal.web.admin.public_values import ValueForm, fetched, second_look, value_page
+from portal.web.admin.public_values import (
+    DRAND,
+    ValueForm,
+    check_source,
+    fetched,
+    second_look,
+    value_page,
+)
 from portal.web.confirm import (
     Confirmation,
     NotPossible,
@@ -76,8 +83,8 @@ class SourceForm(Form):
         longest=300,
         missing=_l("Name a value that will be published before the window opens."),
         description=_l(
-            "A number that no one knows beforehand, such as the randomness of a round of drand or"
-            " the next draw of a lottery."
+            "A number that no one knows beforehand, such as the randomness of “drand quicknet round"
+            " 4711” or the next draw of a lottery. Say which number, with how many digits."
         ),
     )
     public_at = MomentField(
@@ -95,6 +102,7 @@ class SourceForm(Form):
 REFUSED = {
     "soon": _l("The value must be known in more than ten minutes: the codes are fixed before."),
     "opening": _l("The value must be known ten minutes before the opening or earlier."),
+    "drand": DRAND,
     "fixed": _l("The codes are fixed, so the public value can’t be another one."),
     "unfixed": _l(
         "No codes were fixed before the value could be known. The draw uses the secret seed alone."
@@ -262,7 +270,9 @@ def name_public_value(term_id: int, window_id: int) -> ResponseReturnValue:
         seen={"version": request.form.get("version") or (found.version if found else 0)},
     )
 
-    def act(reason: str) -> ResponseReturnValue:
+    def act(reason: str) -> ResponseReturnValue | None:
+        if not check_source(form):
+            return None
         source, at = form.public_source.data, form.public_at.data
         try:
             draw_codes.name_source(term_id, window, seen_number(), source, at, visitor().id, reason)

@@ -255,7 +255,7 @@ def _break_all(backend: Backend, story: Story, cast: Cast) -> None:
 def _make_a_draw_late(story: Story, cast: Cast) -> None:
     window = a_coming_window(story.term, minutes=60)
     at = window.opens - 30 * MINUTE
-    draw_codes.name_source(story.term.id, window, 0, "drand", at, cast.max.id, "a test")
+    draw_codes.name_source(story.term.id, window, 0, "lottery", at, cast.max.id, "a test")
     known_in(window, 7)
 
 

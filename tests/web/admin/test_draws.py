@@ -49,7 +49,7 @@ def name(
 ) -> TestResponse:
     at = local_clock().at(round(builders.backend().ledger.now() + minutes * builders.MINUTE))
     data = {
-        "public_source": "drand round 4711",
+        "public_source": "Lottery 4711",
         "public_at": at.strftime("%Y-%m-%dT%H:%M"),
         "reason": WHY,
         "version": version,
@@ -70,7 +70,7 @@ def test_registrar_names_a_value_and_enters_it(
     assert "No public value was named." in admin.get(address(term, window)).text
     assert name(admin, term, window).status_code == 303
     page = admin.get(address(term, window)).text
-    assert "drand round 4711" in page
+    assert "Lottery 4711" in page
     assert "are fixed ten minutes before" in page
     value = address(term, window, "/draw/value")
     assert "No codes were fixed" in admin.get(value).text
@@ -156,7 +156,7 @@ def test_value_must_leave_time(
 def test_form_with_mistakes_is_shown_again(
     admin: FlaskClient, term: Term, window: WindowView, wrong: dict[str, Any]
 ) -> None:
-    data = {"public_source": "drand", "public_at": "2030-01-01T08:00", "reason": WHY, "version": 0}
+    data = {"public_source": "L", "public_at": "2030-01-01T08:00", "reason": WHY, "version": 0}
     assert admin.post(address(term, window, "/draw"), data=data | wrong).status_code == 422
     assert draw_codes.find(window.id) is None
 

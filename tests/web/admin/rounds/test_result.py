@@ -75,7 +75,7 @@ def test_value_is_entered_and_the_result_published(
     assert str(after.root) in admin.get(at(after)).text
     assert "can’t be known yet" in admin.get(at(after, "value")).text
     known(after)
-    form = {"value": " 0BADC0DE ", "reason": "Round 4711 of drand"}
+    form = {"value": " 0BADC0DE ", "reason": "Lottery 4711"}
     asked = send(admin, at(after, "value"), **form)
     assert again(after.id).public_value is None
     assert '<dd class="ops-said">0badc0de</dd>' in asked.text
@@ -88,7 +88,7 @@ def test_value_is_entered_and_the_result_published(
     assert after.public_source in shown
     assert "0badc0de" in shown
     (entry,) = entries("round.value")
-    assert (entry.account_id, entry.reason) == (cast.max.id, "Round 4711 of drand")
+    assert (entry.account_id, entry.reason) == (cast.max.id, "Lottery 4711")
     assert admin.get(at(after, "value")).status_code == 409
     steps.work(after.term_id)
     assert "With the real draw" in admin.get(at(after, "compare")).text

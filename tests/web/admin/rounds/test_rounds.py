@@ -29,7 +29,7 @@ def a_form(**fields: Any) -> dict[str, Any]:
     form = {"name": "First round", "begins": from_now(20), "ends": from_now(21)}
     form |= {"whom": "everyone", "mechanism": "draft", "reserves": "given"}
     form |= {"first": "", "second": "", "third": "", "most_courses": "6", "most_credits": "21"}
-    more = {"tickets": "1", "public_source": "drand round 4711", "public_at": from_now(22)}
+    more = {"tickets": "1", "public_source": "Lottery 4711", "public_at": from_now(22)}
     return {**form, **more, "reason": "As decided", **fields}
 
 

@@ -16,6 +16,7 @@ from portal.catalog.search import Query, correct_words
 from portal.catalog.views import MeetingView, SectionView, TermView
 from portal.core.cache import Cache
 from portal.core.db import transaction
+from portal.core.i18n import _
 from portal.ledger.types import SeatCounts
 
 __all__ = ["MeetingView", "NoSuchTerm", "SectionView", "TermCatalog", "TermView", "catalog_of"]
@@ -180,8 +181,23 @@ def forget() -> None:
 
 
 def live_terms() -> list[Term]:
-    """Return the terms that are not deleted, latest first; while PostgreSQL is away, as known."""
+    """Return the terms that are not deleted, latest first, archived ones last.
+
+    While PostgreSQL is away, they are returned as known.
+    """
     return _terms.get("live")
+
+
+def current_terms() -> list[Term]:
+    """Return the live terms that are not archived, as lists offer them."""
+    return [term for term in live_terms() if term.state != "archived"]
+
+
+def term_label(term: Term | TermView) -> str:
+    """Return the name of a term, which says if it is archived."""
+    if term.state != "archived":
+        return term.name
+    return _("%(term)s (archived)", term=term.name)
 
 
 def published_terms() -> list[Term]:
@@ -207,7 +223,8 @@ def terms_named(name: str = "") -> list[tuple[int, str]]:
 
 def _read_terms(_which: str) -> list[Term]:
     with transaction() as session:
-        found = select(Term).where(Term.deleted_at.is_(None)).order_by(Term.starts_on.desc())
+        order = Term.state == "archived", Term.starts_on.desc()
+        found = select(Term).where(Term.deleted_at.is_(None)).order_by(*order)
         return list(session.scalars(found))
 
 

@@ -12,7 +12,7 @@ from wtforms import ValidationError
 from portal.catalog import courses
 from portal.catalog.deletion import InTheWay, Obstacle
 from portal.catalog.models import Instructor
-from portal.catalog.term_catalog import catalog_of, expire, live_terms
+from portal.catalog.term_catalog import catalog_of, expire, live_terms, term_label
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _, _l
 from portal.core.sorting import Sorting
@@ -360,7 +360,9 @@ def _page(instructor: InstructorView, form: AccountForm) -> str:
         )
         log = audit_trail.latest_about(session, f"teacher:{instructor.id}")
     catalogs = [catalog_of(term.id) for term in live_terms()]
-    taught = [(each.term.name, each.taught_by(frozenset({instructor.id}))) for each in catalogs]
+    taught = [
+        (term_label(each.term), each.taught_by(frozenset({instructor.id}))) for each in catalogs
+    ]
     return render_template(
         "admin/instructor.html",
         instructor=instructor,

@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import ValidationError
 from wtforms.widgets import TimeInput
 
-from portal.catalog.term_catalog import live_terms
+from portal.catalog.term_catalog import current_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds
@@ -68,7 +68,7 @@ class SubscriptionForm(ScheduleForm):
         """Set the choices: the reports that the visitor may see, of terms that are not over."""
         open_reports = term_reports.open_to(visitor())
         self.report.offer({name: str(kind.label) for name, kind in open_reports.items()})
-        current = [each for each in live_terms() if each.state != "archived" and not each.practice]
+        current = [each for each in current_terms() if not each.practice]
         self.term.offer({str(each.id): each.name for each in current})
         return self
 

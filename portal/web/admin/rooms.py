@@ -10,7 +10,7 @@ from portal.catalog import rooms
 from portal.catalog.models import Room
 from portal.catalog.rooms import RoomUse
 from portal.catalog.section_fields import MOST_SEATS
-from portal.catalog.term_catalog import catalog_of, live_terms
+from portal.catalog.term_catalog import catalog_of, current_terms
 from portal.core.db import transaction
 from portal.core.form_fields import whole_number
 from portal.core.i18n import _, _l
@@ -52,7 +52,7 @@ def index(term_id: int) -> ResponseReturnValue:
     return render_template(
         "admin/rooms.html",
         term=offered.term,
-        terms=[each for each in live_terms() if each.id != term_id],
+        terms=[each for each in current_terms() if each.id != term_id],
         wanted=wanted,
         problems=problems,
         found=found[(page - 1) * PAGE : page * PAGE],

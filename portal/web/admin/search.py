@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from portal.catalog import deletion, requisites, rooms
 from portal.catalog.search import Query
 from portal.catalog.search import terms as words
-from portal.catalog.term_catalog import catalog_of, live_terms, offered_terms
+from portal.catalog.term_catalog import catalog_of, current_terms, offered_terms
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.core.sorting import Sorting
@@ -89,8 +89,8 @@ def _students(session: Session, wanted: str) -> Hits:
 def _sections() -> Iterator[Hits]:
     """Yield the sections of each term that is not archived, the latest term first."""
     query = Query.parse(request.args)
-    terms = live_terms() if words(query.text) else []  # signs alone would match every section
-    for term in (each for each in terms if each.state != "archived"):
+    terms = current_terms() if words(query.text) else []  # signs alone would match every section
+    for term in terms:
         found = [
             each
             for each in catalog_of(term.id).search(Query(text=query.text))
@@ -138,7 +138,7 @@ def _instructors(session: Session, wanted: str) -> Hits:
 
 def _rooms(session: Session, wanted: str) -> Iterator[Hits]:
     """Yield the rooms, whose pages show the latest term; nothing if there is no term."""
-    for term in (offered_terms() or live_terms())[:1]:
+    for term in (offered_terms() or current_terms())[:1]:
         found = rooms.search(session, wanted, SHOWN + 1)
         hits = [
             Hit(each.name, "", url_for("admin.rooms.show", term_id=term.id, room_id=each.id))

@@ -23,7 +23,7 @@ from portal.catalog.sections import (
     StoredSection,
     find_section,
 )
-from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of, live_terms
+from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of, current_terms
 from portal.catalog.views import section_order
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
@@ -162,7 +162,7 @@ def index(term_id: int) -> ResponseReturnValue:
     return render_template(
         "admin/sections.html",
         term=offered.term,
-        terms=[each for each in live_terms() if each.id != term_id],
+        terms=[each for each in current_terms() if each.id != term_id],
         wanted=wanted,
         sorting=sorting,
         unread=[_("Enter a whole number.")] if unread else [],

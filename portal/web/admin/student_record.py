@@ -11,7 +11,7 @@ from wtforms import BooleanField, HiddenField, ValidationError
 
 from portal.catalog import grades, requisites
 from portal.catalog.local_time import local_clock
-from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
+from portal.catalog.term_catalog import SectionView, catalog_of, current_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.core.settings import LONGEST_GRADE
@@ -245,7 +245,7 @@ class PermissionForm(Form):
     term = SelectOneField(
         _l("Term"),
         missing=_l("Choose a term."),
-        choices=lambda: {str(each.id): each.name for each in live_terms()},
+        choices=lambda: {str(each.id): each.name for each in current_terms()},
     )
     section = TextField(
         _l("Section"),

@@ -79,8 +79,8 @@ def show(student_id: int) -> ResponseReturnValue:
 
 
 def _current(terms: Sequence[Term]) -> Term | None:
-    """Return the latest term with an open window, else the latest published one, else a draft."""
-    published, now = [each for each in terms if each.state != "draft"], read_with_fallback.now()
+    """Return the latest term with an open window, else the latest published one, else the first."""
+    published, now = [each for each in terms if each.state == "published"], read_with_fallback.now()
     for each in published:
         if any(it.opens <= now < it.closes for it in read_with_fallback.windows(each.id)):
             return each

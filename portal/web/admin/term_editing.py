@@ -16,7 +16,7 @@ from portal.catalog.deletion import InTheWay
 from portal.catalog.formatting import day
 from portal.catalog.local_time import LocalClock, local_clock
 from portal.catalog.models import Term
-from portal.catalog.term_catalog import expire, live_terms
+from portal.catalog.term_catalog import expire, live_terms, term_label
 from portal.catalog.terms import DeadlineAfterTerm, NameTaken, TermDetails
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _, _l, _n
@@ -95,7 +95,11 @@ class SourceForm(Form):
         """Offer the other terms that have windows."""
         others = [each for each in live_terms() if each.id != target.id and not each.practice]
         self.source.offer(
-            {str(each.id): each.name for each in others if read_with_fallback.windows(each.id)}
+            {
+                str(each.id): term_label(each)
+                for each in others
+                if read_with_fallback.windows(each.id)
+            }
         )
 
 
@@ -106,7 +110,7 @@ class NewTermForm(TermForm):
         _l("Copy from"),
         choices=lambda: (
             {"": _l("No term: begin without sections")}
-            | {str(each.id): each.name for each in live_terms() if not each.practice}
+            | {str(each.id): term_label(each) for each in live_terms() if not each.practice}
         ),
         description=_l(
             "Copies rules, deadlines and sections with their meetings, instructors,"

@@ -5,7 +5,7 @@ from typing import Any
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.catalog.term_catalog import live_terms
+from portal.catalog.term_catalog import current_terms, live_terms
 from portal.core.sorting import Sorting
 from portal.operations.term_overview import SORTS, content_mark, overview
 from portal.people.roles import Right
@@ -24,8 +24,8 @@ def index() -> ResponseReturnValue:
 @bp.get("/sections")
 @requires(Right.SEE_SECTIONS, Right.SCHEDULE)
 def sections() -> ResponseReturnValue:
-    """Go to the sections of the latest term; to the windows if there is no term."""
-    for term in live_terms():
+    """Go to the sections of the latest term; to the windows if every term is archived."""
+    for term in current_terms():
         return redirect(url_for("admin.sections.index", term_id=term.id))
     return redirect(url_for("admin.terms.index"))
 
@@ -42,11 +42,10 @@ def now() -> ResponseReturnValue:
 def _overviews() -> dict[str, Any]:
     """Return what the page shows: terms with their windows in the wanted order, archived ones."""
     sorting = Sorting.parse(SORTS, request.args)
-    found = live_terms()
-    overviews = [overview(term, sorting) for term in found if term.state != "archived"]
+    overviews = [overview(term, sorting) for term in current_terms()]
     return {
         "overviews": overviews,
-        "archived": [term for term in found if term.state == "archived"],
+        "archived": [term for term in live_terms() if term.state == "archived"],
         "mark": content_mark(overviews),
         "sorting": sorting,
     }

@@ -12,6 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from portal.catalog import requisites
 from portal.catalog.local_time import LocalClock
+from portal.catalog.term_catalog import term_label
 from portal.core.i18n import LANGUAGES, current_locale
 from portal.people.visitors import Visitor
 from portal.recorder import read_with_fallback
@@ -52,6 +53,7 @@ def start(app: Flask) -> None:
     app.context_processor(_around)
     app.jinja_env.filters["unbroken"] = unbroken
     app.jinja_env.filters["shown"] = requisites.shown
+    app.jinja_env.filters["term_label"] = term_label
 
 
 def unbroken(text: str) -> Markup:

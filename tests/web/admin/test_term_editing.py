@@ -265,6 +265,38 @@ def test_archived_term_is_history(app: Flask, admin: FlaskClient, cast: Cast) ->
     assert f"/terms/{term.id}" in student.get("/", follow_redirects=True).text
 
 
+def test_archived_term_is_offered_only_as_history(
+    app: Flask, admin: FlaskClient, cast: Cast
+) -> None:
+    old, now = builders.a_term("Spring 2031", starts_on=date(2031, 1, 6)), builders.a_term()
+    course = builders.a_course()
+    for term in (old, now):
+        builders.a_section(course, term, instructor=cast.iris)
+    put(old, "archived")
+    assert admin.get("/admin/sections").location == f"/admin/terms/{now.id}/sections"
+    for page in (
+        f"/admin/terms/{now.id}/sections",
+        f"/admin/terms/{now.id}/rooms",
+        f"/admin/students/{cast.ada.id}/overrides/new",
+        "/admin/report-subscriptions",
+    ):
+        text = admin.get(page).text
+        assert now.name in text
+        assert old.name not in text
+    iris = browser_of(app, "iris")
+    for visitor, page in (
+        (admin, f"/admin/students/{cast.ada.id}"),
+        (admin, "/admin/imports"),
+        (admin, "/admin/terms/new"),
+        (admin, f"/admin/instructors/{cast.iris.id}"),
+        (iris, "/teaching"),
+    ):
+        text = pages.words(visitor.get(page).text)
+        assert text.index(now.name) < text.index(f"{old.name} (archived)")
+        assert text.count(old.name) == text.count(f"{old.name} (archived)")
+    assert f"/admin/terms/{old.id}/sections" in admin.get(f"/admin/terms/{old.id}").text
+
+
 def test_second_admin_is_told_that_it_has_changed(admin: FlaskClient, term: Term) -> None:
     put(term, "archived")
     assert change(admin, term, "publish").status_code == 409

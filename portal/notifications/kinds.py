@@ -239,16 +239,14 @@ def _permitted(notification: Notification) -> NotificationText:
         title = _("Your permission for %(name)s was removed", name=name)
         meaning = _("The rules apply to you again. If you have a seat, you keep it.")
         return NotificationText(title, (meaning,), _my_classes(notification), "stop")
+    rules = permission_names(notification.data["waives"])
     text = [
-        _(
-            "These rules don’t apply to you: %(rules)s.",
-            rules=permission_names(notification.data["waives"]),
-        ),
+        _("These rules don’t apply to you: %(rules)s. All others do.", rules=rules),
         _("You don’t have a seat yet. Add the section or join its waitlist."),
     ]
     if until := notification.data["until"]:
         text.append(_("Valid until %(when)s.", when=_last_moment(until)))
-    title = _("You can now add %(name)s", name=name)
+    title = _("You have a permission for %(name)s: %(rules)s", name=name, rules=rules)
     step = NextStep(_("Go to the section"), _sections_of_course(notification))
     return NotificationText(title, tuple(text), step, "go")
 
@@ -330,9 +328,7 @@ def _request_decided(notification: Notification) -> NotificationText:
         )
     else:
         title = _("Your request for %(name)s was approved", name=name)
-        text.append(
-            _("The rules you named no longer apply to the student, who can now add the section.")
-        )
+        text.append(_("The rules you named no longer apply to the student. All others still do."))
     if notification.data["note"]:
         text.append(notification.data["note"])
     step = NextStep(_("View my requests"), "/teaching/requests")

@@ -36,8 +36,9 @@ def test_it_says_what_may_be_picked_past_which_rules_until_when(
 ) -> None:
     permit(story, cast, until=datetime(2030, 11, 4, 5, tzinfo=UTC))  # midnight in New York
     text = words(browser_of(app, "ada").get("/inbox").text)
-    assert f"You can now add CSC 1100-{story.section.number}" in text
-    assert "These rules don’t apply to you: Prerequisites." in text
+    assert f"You have a permission for CSC 1100-{story.section.number}: Prerequisites" in text
+    assert "These rules don’t apply to you: Prerequisites. All others do." in text
+    assert "You can now add" not in text
     assert "Valid until Sun, Nov 3, 2030, 11:59:59 pm EST." in text
     assert "Took it abroad." not in text
 

@@ -45,7 +45,7 @@ def test_one_table_has_sections_meetings_instructors_and_courses(tmp_path: Path)
     assert records.instructors == ["Ada Byron", "Ben Roe"]
     assert records.kinds["course"]["ED-D-301"]["title"] == "Algorithms"
     assert records.kinds["subject"] == {"ED-D": {"name": "ED-D", "department": "ED-D"}}
-    assert noted == {"department_added": 1}
+    assert noted == {"department_added": 1, "primary_instructor": 1}
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_workbook_is_read_with_its_numbers_and_times(tmp_path: Path) -> None:
     records, report = read(write_xlsx(tmp_path, [ALGORITHMS | numbers, {}, LAB]).parent)
     assert records.sections["20551"]["capacity"] == 120
     assert len(records.sections["20551"]["meetings"]) == 2
-    assert kinds(report) == {"department_added": 1}
+    assert kinds(report) == {"department_added": 1, "primary_instructor": 1}
 
 
 def test_each_sheet_of_a_workbook_is_a_table(tmp_path: Path) -> None:
@@ -302,6 +302,34 @@ def test_another_section_under_the_same_number_is_refused_and_named(tmp_path: Pa
     assert [note.line for note in report.of("no_key")] == [4, 5]
 
 
+def test_rows_of_a_section_that_differ_are_named_and_none_is_lost(tmp_path: Path) -> None:
+    again = {"CRN": "20551", "Cap": "60"} | LAB
+    other = ALGORITHMS | {"CRN": "20552", "Sec": "A02", "Cap": "", "Restrictions": ""}
+    level = "Must be enrolled in one of the following Levels: Graduate"
+    late = {"CRN": "20552", "Cap": "77", "Act": "0", "Rem": "77", "Restrictions": level}
+    records, report = read(write_csv(tmp_path, [ALGORITHMS, again, other, late]))
+    assert records.sections["20551"]["capacity"] == 120
+    assert records.sections["20552"]["capacity"] == 77
+    assert records.sections["20552"]["restrictions"] == [["must_be", "level", "Graduate"]]
+    found = report.of("rows_disagree")
+    assert [(each.line, each.column, each.value, each.more) for each in found] == [
+        (3, "Cap", "60", "It has “120”."),
+        (5, "Act", "0", "It has “118”."),
+        (5, "Rem", "77", "It has “2”."),
+    ]
+
+
+def test_marks_between_pairs_of_words_tell_that_they_are_pairs(tmp_path: Path) -> None:
+    others = ALGORITHMS | {"CRN": "20552", "Sec": "A02", "Instructor": "Ann Lee (P), Sam Orr"}
+    more = others | {"CRN": "20553", "Sec": "A03", "Instructor": "Sam Orr (P), Ann Lee"}
+    single = ALGORITHMS | {"Instructor": "Smith, John (P), Doe, Jane"}
+    records, report = read(write_csv(tmp_path, [single, others, more]))
+    assert {*records.instructors} == {"Ann Lee", "Doe, Jane", "Sam Orr", "Smith, John"}
+    assert [each.more for each in report.of("instructors_unclear")] == [
+        "Read as: Smith, John; Doe, Jane."
+    ]
+
+
 def test_a_further_meeting_is_of_its_own_term(tmp_path: Path) -> None:
     ours = {"Term": "Spring 2021", **ALGORITHMS}
     lines = [ours, ours | {"CRN": "20552"}, LAB | {"Term": "Fall 2020"}, LAB | {"CRN": "20551"}]
@@ -377,7 +405,7 @@ def test_a_column_that_is_not_known_is_named_with_a_value(tmp_path: Path) -> Non
     line = ALGORITHMS | {"Fee Code": "LAB50", "Course Title": "Algorithms I"}
     _, report = read(write_csv(tmp_path, [line], headings=headings))
     assert [(note.column, note.value) for note in report.of("column_unknown")] == [
-        ("fee_code", "LAB50")
+        ("Fee Code", "LAB50")
     ]
 
 
@@ -438,7 +466,7 @@ def test_a_column_that_is_not_stored_counts_once(tmp_path: Path) -> None:
     lines = [ALGORITHMS | {"CRN": f"{at}", "WL Act": "3"} for at in range(5)]
     _, report = read(write_csv(tmp_path, lines, headings=(*HEADINGS, "WL Act")))
     [note] = report.of("not_represented")
-    assert (note.column, note.value, note.more) == ("wait_count", "3", "Rows with a value: 5.")
+    assert (note.column, note.value, note.more) == ("WL Act", "3", "Rows with a value: 5.")
     assert (Action.UNSTORED, 1) in summary(report.found)
 
 

@@ -78,7 +78,7 @@ def test_all_of_a_file_comes_in_as_chosen(
     assert choose(boss, import_id, **UNKNOWN).status_code == 303
     assert latest().state == "ready"
     assert "Spring 2021 · 20551" in page(boss, import_id)
-    assert latest().notes == {"department_added": 1}
+    assert latest().notes == {"department_added": 1, "primary_instructor": 1}
     press(boss, import_id, "apply")
     with transaction() as session:
         found = session.scalars(select(Section)).one()
@@ -335,5 +335,5 @@ def test_a_column_that_is_left_out_is_reported_with_its_first_value(
     import_id = sent(boss, content)
     choose(boss, import_id, **UNKNOWN)
     shown = unescape(page(boss, import_id))
-    assert "(Shoe size): “44”" in shown
+    assert "Shoe size: “44”" in shown
     assert "1 column is not stored" in shown

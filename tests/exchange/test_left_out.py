@@ -84,6 +84,34 @@ def test_blank_cells_and_missing_rows_erase_only_if_that_is_chosen(tmp_path: Pat
     assert (found.prerequisites, found.cross_lists) == (None, ())
 
 
+def test_a_blank_cell_erases_all_restrictions_of_a_section(tmp_path: Path) -> None:
+    campus = full().restriction("may_not_be", "classification", "Freshman")
+    first = imported(campus.write(tmp_path))
+    assert len(section(first.term).restrictions) == 2
+    for each in tmp_path.iterdir():
+        each.unlink()
+    (tmp_path / "sections.csv").write_text("CRN,Restrictions\n10001,\n")
+    update(tmp_path)
+    assert len(section(first.term).restrictions) == 2
+    update(tmp_path, erase=True)
+    assert not section(first.term).restrictions
+
+
+def test_a_file_without_courses_changes_the_sections_that_it_names(tmp_path: Path) -> None:
+    first = imported(full().write(tmp_path))
+    before = facts(first.term)
+    for each in tmp_path.iterdir():
+        each.unlink()
+    (tmp_path / "changes.csv").write_text("CRN,Cap\n10001,45\n99999,20\n")
+    report = Report()
+    import_files(tmp_path, Options(term="Spring 2021", update=True), report, nothing)
+    assert section(first.term).capacity == 45
+    assert facts(first.term) == before
+    assert [(each.key, each.kind, each.column) for each in report.notes] == [
+        ("99999", "unreadable", "course_id")
+    ]
+
+
 def test_the_file_of_prerequisites_erases_those_that_it_lacks(tmp_path: Path) -> None:
     first = imported(full().write(tmp_path))
     for each in tmp_path.iterdir():

@@ -45,7 +45,7 @@ def test_refused_rows_are_named_with_place_reason_and_advice(boss: FlaskClient) 
 
 def test_beside_the_button_stands_how_many_rows_will_not_be_imported(boss: FlaskClient) -> None:
     campus = Campus().restriction("must_be", "level", "Graduate", crn="99")
-    said = "1 row is refused and will not be imported"
+    said = "1 value or row is refused and will not be imported"
     assert said in page(boss, sent(boss, as_zip(campus)))
     boss.post(f"/admin/imports/{latest().id}/discard")
     assert "will not be imported" not in page(boss, sent(boss, as_zip(Campus())))

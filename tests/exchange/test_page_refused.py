@@ -107,7 +107,7 @@ def test_refused_rows_are_named_after_the_rest_is_applied(boss: FlaskClient) -> 
     import_id = sent(boss, as_zip(campus))
     press(boss, import_id, "apply")
     shown = page(boss, import_id)
-    assert "The import was applied, except 1 refused row." in shown
+    assert "The import was applied, except 1 refused value or row." in shown
     assert "The import was applied." not in shown
 
 

@@ -96,7 +96,7 @@ def test_a_refused_move_keeps_the_seat_and_refuses_those_who_need_it(boss: Flask
     assert "2 enrollments would be refused" in shown
     assert shown.count("The student stays in this section") == 1
     press(boss, import_id, "rest")
-    assert "The import was applied, except 3 refused rows." in page(boss, import_id)
+    assert "The import was applied, except 3 refused values or rows." in page(boss, import_id)
     assert who() == "1A 2B"
 
 

@@ -77,6 +77,10 @@ FINDINGS: dict[str, FindingKind] = {
         _l("This row repeats an earlier one. The earlier row is used."),
         _l("Remove one of the rows."),
     ),
+    "rows_disagree": guessed(
+        _l("Rows of this section differ. The first row with a value is used."),
+        _l("If that value is wrong, correct it and upload the files again."),
+    ),
     "own_course": refused(
         _l("A section can’t be cross-listed with its own course."), _l("Remove the row.")
     ),
@@ -326,6 +330,9 @@ FINDINGS: dict[str, FindingKind] = {
             " other: students then take both together. Otherwise the note of a section can tell"
             " them which belong together."
         ),
+    ),
+    "primary_instructor": left_out(
+        _l("The portal lists a section’s instructors by name. It doesn’t store who is primary.")
     ),
     "column_left_out": unstored(
         _l("“What the columns mean” leaves this column out. Here is its first value."),

@@ -151,7 +151,7 @@ def read_instructors(
     `exact` cell, a vertical bar is the only separator if there is one, and a backslash escapes it.
     """
     if exact and "|" in row["instructors"]:
-        return items_of(row["instructors"])
+        return [PRIMARY.sub("", name) for name in items_of(row["instructors"])]
     names = [
         name
         for part in re.split(r"\\?\||[/;\n]| & | and ", row["instructors"])
@@ -219,18 +219,26 @@ def _marks_odd_place(people: list[str]) -> bool:
     return any(len(group) % 2 and PRIMARY.search(group[-1]) for group in _groups(people))
 
 
+def _marks_pairs(people: list[str]) -> bool:
+    """Return whether marks are between several pairs of words: `Smith, John (P), Doe, Jane`."""
+    groups = list(_groups(people))
+    words = all(" " not in PRIMARY.sub("", word) for word in people)
+    return words and len(groups) > 1 and all(len(group) % 2 == 0 for group in groups)
+
+
 def _names(row: Row, part: str, *, surnames_first: bool | None) -> list[str]:
     """Return the names of a part of a cell, which commas may separate. Report a doubt."""
     words = _people(part)
     if len(words) < 2:
         return words
     single, odd_mark = _has_single_word(words), _marks_odd_place(words)
-    if surnames_first is False or not (single or surnames_first):
+    if (surnames_first is False and not _marks_pairs(words)) or not (single or surnames_first):
         found, clear = words, odd_mark or not single
     else:
         groups = list(_groups(words))
         found = [name for group in groups for name in _paired(group)]
-        clear = not odd_mark and single == all(len(group) % 2 == 0 for group in groups)
+        pairs = all(len(group) % 2 == 0 for group in groups)
+        clear = surnames_first is not False and not odd_mark and single == pairs
     if not clear:
         names = "; ".join(PRIMARY.sub("", name) for name in found)[:LONGEST_VALUE]
         row.note("instructors_unclear", "instructors", _k("Read as: %(names)s."), names=names)

@@ -23,6 +23,7 @@ from portal.exchange.importing.files import Files
 from portal.exchange.importing.findings import Action
 from portal.exchange.importing.meetings import (
     NO_DATES,
+    PRIMARY,
     REVERSED_DATES,
     Meeting,
     read_instructors,
@@ -394,7 +395,8 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
         return None
     if status_of(row) is None:
         row.note("status", "status")
-    code = _read_code(row)
+    stored = semester.here.records.sections.get(row["crn"], {})
+    code = _read_code(row) if row["course_id"] or not stored else stored["course"]
     if code is None:
         return None
     course = semester.courses.get(code) or _course_of(row, code, semester)
@@ -625,6 +627,8 @@ def _read_meetings(tables: SemesterTables, semester: Semester, *, erase: bool) -
     """Set meetings, and add the instructors, whom sections.csv may list too."""
     rows = (*tables.meetings, *tables.sections)
     first = surnames_first(row["instructors"] for row in rows)
+    if marked := next((row for row in rows if PRIMARY.search(row["instructors"])), None):
+        marked.note("primary_instructor", "instructors")
     for section in semester.sections.values():
         if not tables.schedule:
             exact = "revision" in section.row.values  # of an export

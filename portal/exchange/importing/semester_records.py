@@ -197,11 +197,13 @@ def _known_fields(section: Section, semester: Semester, options: Options) -> dic
     if fields["number"].lstrip("0") == stored.get("number", "").lstrip("0"):
         del fields["number"]
     blank = _blank_fields(section, stored)
+    erased = set()
     if options.erase:  # a blank title or kind is not filled, and no section is without a number
         present = semester.listed | _fields_with_columns(section.row)
         stays = section.refused | {"number"}
-        blank -= {each for each in present - stays if stored.get(each)}
-    if section.levels_alone and "restrictions" not in blank:
+        erased = {each for each in present - stays if stored.get(each)}
+        blank -= erased
+    if section.levels_alone and not {"restrictions"} & (blank | erased):
         others = [each for each in stored.get("restrictions", ()) if (*each[:2],) != LEVEL]
         fields["restrictions"] = sorted(fields["restrictions"] + others)
     return {name: fields[name] for name in fields.keys() - blank}

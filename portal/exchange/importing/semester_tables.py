@@ -36,6 +36,11 @@ NEEDED = {
 INDISPENSABLE = (SECTIONS, MEETINGS, COURSES)  # of a new term
 MEETS = ("days", "start_time", "location", "instructors")
 OF_SECTION = ("term", "course_id", "section")
+# What all rows of a section say alike, if they say it.
+ALIKE = (
+    *("section_title", "credits", "capacity", "wait_capacity", "enrolled", "remaining", "status"),
+    *("restrictions", "prerequisites", "corequisites", "consent"),
+)
 MOST_ROWS = 200_000  # of one table; a semester is read as a whole
 SHOWN = 5  # unused files
 # Texts about missing files: whether there are several, and whether the files have others.
@@ -71,8 +76,8 @@ def shape_of(table: str, *, known: bool, meanings: Meanings, year: int | None = 
     """Return the shape of a table; `known` if its term exists already, in `year`."""
     columns = partial(headings.columns_of, file=table, meanings=meanings.get(table, ()))
     needed = NEEDED[table]
-    if table in {SECTIONS, SCHEDULE} and not known:
-        needed += ("capacity",)
+    if table in {SECTIONS, SCHEDULE}:  # the sections of a known term have courses
+        needed = ("crn",) if known else (*needed, "capacity")
     return Shape(needed, columns, MOST_ROWS, partial(headings.completed, year=year), headings.has)
 
 
@@ -170,6 +175,12 @@ class SemesterTables:
                 row.note("duplicate" if row["crn"] else "no_key", "crn")
                 above = None
                 continue
+            for column in ALIKE:
+                if row[column] and not known[column]:
+                    known.values[column] = row[column]
+                elif row[column] not in {"", known[column]}:
+                    text = _k("It has “%(value)s”.")
+                    row.note("rows_disagree", column, text, value=known[column])
             row.values["crn"], above = known["crn"], known
             latest[known["crn"]] = known["term"].casefold()
             if any(row[each] for each in MEETS):

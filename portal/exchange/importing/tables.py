@@ -4,7 +4,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -47,6 +47,7 @@ class Row:
     line: int
     values: dict[str, str]
     report: Report = field(default_factory=Report, compare=False, repr=False)
+    headings: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def __getitem__(self, column: str) -> str:
         return self.values.get(column, "")
@@ -54,7 +55,7 @@ class Row:
     def note(
         self, kind: str, column: str = "", detail: str | StoredMessageError = "", **facts: object
     ) -> None:
-        """Report a finding about the row, at one of its columns."""
+        """Report a finding about the row, at one of its columns, named as its file names it."""
         if isinstance(detail, StoredMessageError):
             detail = detail.stored
         elif detail:
@@ -62,7 +63,8 @@ class Row:
         key = self["crn"] or self["course_id"] or self["dept_code"] or self["sourcedId"]
         value = self[column][:LONGEST_VALUE] if column else ""
         key = key[:LONGEST_VALUE]
-        self.report.add(Note(kind, self.file, self.line, key, column, value, detail))
+        heading = self.headings.get(column, column)[:LONGEST_VALUE]
+        self.report.add(Note(kind, self.file, self.line, key, heading, value, detail))
 
     def text(self, column: str, most: int) -> str:
         """Return a line of text: single-spaced, at most `most` characters. Report repairs."""
@@ -105,7 +107,8 @@ def rows(
         separator = _separator(text, shape)
         text.seek(0)
         records = _records(csv.reader(text, delimiter=separator, strict=True), name)
-        header = _header(records, shape, name)
+        header, written = _header(records, shape, name)
+        headings = {column: each for column, each in zip(header, written, strict=True) if column}
         done = 0
         for done, (line, values) in enumerate(records, 1):
             if done > shape.most_rows:
@@ -114,7 +117,8 @@ def rows(
             if done % EVERY == 0:
                 progress(name, done, max(done, lines - 1))
             cells = (unescaped(value.strip()) for value in values)
-            row = Row(name, line, shape.complete(dict(zip(header, cells, strict=False))), report)
+            named = shape.complete(dict(zip(header, cells, strict=False)))
+            row = Row(name, line, named, report, headings)
             if len(values) == len(header):
                 yield row
             elif any(values):
@@ -260,10 +264,13 @@ def _separator(text: IO[str], shape: Shape) -> str:
     return max(SEPARATORS, key=lambda it: (sum(it in line for line in lines), first.count(it)))
 
 
-def _header(records: Iterator[tuple[int, list[str]]], shape: Shape, name: str) -> list[str]:
-    """Return the columns of the header: the first line that has those needed, after titles.
+def _header(
+    records: Iterator[tuple[int, list[str]]], shape: Shape, name: str
+) -> tuple[list[str], list[str]]:
+    """Return the columns of the header and its headings as written.
 
-    Raise ImportFailedError if there is none.
+    It is the first line that has the needed columns, after titles. Raise ImportFailedError if
+    there is none.
     """
     found = ((line, values) for line, values in records if any(map(str.strip, values)))
     first = list(islice(found, 1))
@@ -273,7 +280,7 @@ def _header(records: Iterator[tuple[int, list[str]]], shape: Shape, name: str) -
         header = shape.columns(values)
         if not shape.missing(header):
             _refuse_doubled(header, name, line)
-            return header
+            return header, [" ".join(heading.split()) for heading in values]
     line, written = first[0]
     if written[0].lstrip().startswith("<"):
         raise ImportFailedError(

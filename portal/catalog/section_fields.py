@@ -5,12 +5,8 @@ the admin's form and its checks, the differences on the confirmation page, the s
 the audit trail with its labels; notifications of changes, the columns of imports, the records that
 imports compare, exports, and the facts in the section picker.
 
-To add a plain field, a text or number of its own such as "delivery mode":
-
-1. Add an attribute to `PlainFields`: `delivery_mode: str = text(_l("Delivery mode"), …)`.
-2. Add the column of the same name to `Section` in `models.py`, and a migration.
-
-A field of another shape, such as the meetings, is an attribute of `SectionDetails`. It is read and
+`docs/developers-guide.md` shows how to add a plain field, which is a text or number of its own. A
+field of another shape, such as the meetings, is an attribute of `SectionDetails`. It is read and
 written in `views.py` and `sections.py`; its form field is in `portal/web/admin/section_forms.py`.
 
 The importer reads plain texts out of the column that `imported_from` names. `PLAIN` fills in the
@@ -60,7 +56,7 @@ class SectionField:
     # A field that is typed as a text of its own form: how it is read and written.
     parse: Callable[[str], Any] | None = None  # raises Unclear
     write: Callable[[Any], str] = str
-    imported_from: str = ""  # its column in sections.csv; how to read it is the importer's affair
+    imported_from: str = ""  # its column in sections.csv; `headings.py` may have other headings
     notified: bool = False  # students who have a seat or wait are notified of a change
     picker: bool = False  # students read it among the facts of a section
 

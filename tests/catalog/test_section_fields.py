@@ -2,9 +2,13 @@
 
 from dataclasses import fields
 
+import pytest
+
 from portal.catalog.models import Section
 from portal.catalog.section_fields import FIELDS, PLAIN, SectionDetails
 from portal.catalog.views import SectionView
+from portal.exchange.importing.columns import choices
+from portal.exchange.importing.headings import SCHEDULE, is_known
 from portal.exchange.importing.oneroster_fields import SCHEMAS
 from portal.exchange.records import KINDS
 from portal.web.admin.section_forms import SectionForm
@@ -27,6 +31,14 @@ def test_each_plain_field_is_compared_and_stored_by_imports() -> None:
         assert f"'{each.name}', sections.{each.column}" in section.select
         assert f"{each.column} = excluded.{each.column}" in section.upsert
         assert each.name == "title" or each.name in SCHEMAS["section"]().fields
+
+
+@pytest.mark.parametrize("table", ["sections.csv", SCHEDULE])
+def test_an_import_knows_the_column_of_each_field(table: str) -> None:
+    for each in PLAIN:
+        if each.imported_from:
+            assert is_known(each.imported_from, table)
+            assert choices(table)[each.imported_from]
 
 
 def test_every_field_has_a_label_and_is_worded() -> None:

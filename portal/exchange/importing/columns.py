@@ -13,6 +13,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Term
+from portal.catalog.section_fields import PLAIN
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.core.i18n import _, _k, _l
@@ -35,16 +36,14 @@ LONGEST_NAME = 60  # of a mapping
 CLOSE = 0.8  # from 0 to 1: a heading at least this similar to a known one is suggested
 # States in which an admin may choose what the columns mean.
 OPEN = ("columns", "ready", "failed")
-LABELS = {
+LABELS = {each.imported_from: each.label for each in PLAIN if each.imported_from} | {
     "attributes": _l("Categories"),
     "building": _l("Building"),
-    "campus": _l("Campus"),
     "capacity": _l("Seats"),
     "conflicts": _l("Conflicts with other meetings (Y or N)"),
     "corequisites": _l("Corequisites"),
     "course_id": _l("Course code, such as CSC 1100"),
     "course_number": _l("Course number, such as 1100"),
-    "consent": _l("Instructor’s consent"),
     "credits": _l("Credits"),
     "crn": _l("Registration number (CRN)"),
     "date_end": _l("Last day"),
@@ -62,8 +61,6 @@ LABELS = {
     "levels": _l("Levels"),
     "location": _l("Building and room"),
     "meeting_type": _l("Kind of meeting"),
-    "method": _l("Method"),
-    "note": _l("Note"),
     "offered": _l("When the course is offered"),
     "prerequisites": _l("Prerequisites"),
     "remaining": _l("Seats left"),
@@ -73,7 +70,6 @@ LABELS = {
     "rule": _l("Rule of the restriction"),
     "schedule_type": _l("Kind of section"),
     "school": _l("School"),
-    "section": _l("Section number"),
     "section_title": _l("Section title"),
     "start_time": _l("Start time"),
     "status": _l("Status"),

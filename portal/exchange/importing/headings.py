@@ -4,9 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from portal.catalog.section_fields import PLAIN
+
 # By file, our column and the other headings for it. Headings are compared in small letters, with
 # signs between words as one underscore, and without the name of Banner's table before them.
-_SECTION = {
+_SECTION: dict[str, tuple[str, ...]] = {
+    **{each.imported_from: () for each in PLAIN if each.imported_from},
     "term": ("term_code", "academic_period", "semester"),
     "crn": ("course_reference_number", "reference_number", "class_nbr", "class_number"),
     "subject": ("subj", "subject_code", "subj_code"),

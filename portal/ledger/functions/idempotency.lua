@@ -1,6 +1,6 @@
 -- Idempotency: every answer, also a refusal, is stored under the caller's key for a day, in the
 -- step that decides. The same key with the same content gets the stored answer; with other content,
--- an error. Only a batch of adjustments (adjustment_batch.lua) decides its refusals again. An
+-- an error. Only batches (adjustment_batch.lua, rounds.lua) decide their refusals again. An
 -- error, such as a waiting room that does not admit the student, decides nothing and is not stored.
 
 -- Return the answer stored under an idempotency key, or nil; the key; and a hash of the content.

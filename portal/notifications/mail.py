@@ -18,14 +18,14 @@ from portal.catalog.local_time import LocalClock
 from portal.catalog.models import Term
 from portal.core.correlation import HEADER
 from portal.core.db import transaction
-from portal.core.i18n import LANGUAGES, _, current_locale, in_language
+from portal.core.i18n import LANGUAGES, _, current_locale, in_language, isolated
 from portal.core.queue import NO_TERM, enqueue
 from portal.core.signals import Signal
 from portal.notifications import mail_texts, outbox
 from portal.notifications.kinds import KINDS, text_of
 from portal.notifications.mail_texts import Wording, filled, one_line
 from portal.notifications.models import Notification, OutboxEntry
-from portal.people import accounts, mail_links
+from portal.people import accounts, mail_links, staff
 from portal.people.models import Account
 from portal.protection import captcha_codes
 
@@ -99,16 +99,19 @@ def send_link(address: str, about: str, language: str) -> None:
         _queue_link(session, None, about, address, language)
 
 
-def send_recovery(session: Session, account: Account, language: str) -> None:
-    """Mail a link for a new password to an account, as an admin asked, once that is committed."""
+def send_recovery(session: Session, account: Account, language: str, by: str) -> None:
+    """Mail a link for a new password to an account, once the change is committed.
+
+    `by` is the name of the admin who asked. An account without a password is explained.
+    """
     language = account.language or language
-    _queue_link(session, account.id, mail_links.RECOVERY, account.email, language)
+    _queue_link(session, account.id, mail_links.RECOVERY, account.email, language, by=by)
 
 
-def _queue_link(
-    session: Session, account: int | None, about: str, address: str, language: str
+def _queue_link(  # noqa: PLR0913, PLR0917  whose link, for what, where to and how
+    session: Session, account: int | None, about: str, address: str, language: str, by: str = ""
 ) -> None:
-    data = {"about": about, "address": address, "language": language}
+    data = {"about": about, "address": address, "language": language, "by": by}
     outbox.queue_mail(session, outbox.LINK, account, data, mail_links.MINUTES)
     event.listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["notify"]), once=True)
 
@@ -242,7 +245,12 @@ def _link(session: Session, outgoing: OutboxEntry) -> Mail | None:
     with in_language(data["language"]):
         lasts = _("The link works once, for %(minutes)s minutes.", minutes=mail_links.MINUTES)
         ignore = _("If you did not ask for this, ignore this email.")
-        if recovery:
+        before: list[str] = []
+        if data.get("by") and not known[0].password_hash:
+            title = _("Your account for course registration: set your first password")
+            before, links = _about_account(known[0], data["by"]), [_recovery(known[0])]
+            ignore = _("If you did not expect an account, ask the registrar’s office first.")
+        elif recovery:
             title = _("Choose a new password")
             links = [_recovery(each) for each in known]
         elif known:
@@ -259,14 +267,32 @@ def _link(session: Session, outgoing: OutboxEntry) -> Mail | None:
             f"link-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}",
             known[0] if len(known) == 1 else reader,
             _wording(session, outbox.LINK, outgoing),
-            {"title": title, "text": _paragraphs(*parts, filled(lasts), filled(ignore))},
+            {"title": title, "text": _paragraphs(*before, *parts, filled(lasts), filled(ignore))},
         )
+
+
+def _about_account(account: Account, by: str) -> list[str]:
+    """Return who has set up an account, where, and for which role."""
+    made = _(
+        "%(by)s of the registrar’s office has set up an account for you in Fairseat, the course"
+        " registration portal of %(institution)s.",
+        by=isolated(by),
+        institution=backend().settings.institution,
+    )
+    roles = ", ".join(staff.role_labels(account))
+    role = _("Your role: %(roles)s.", roles=roles)
+    return [filled(made), filled(role if roles else _("You get a role later."))]
 
 
 def _recovery(account: Account) -> tuple[str, str]:
     """Return what to do with a link for a new password of an account, and the link."""
     then = _("Open this link to choose a new password:")
-    if account.username != account.email:
+    if not account.password_hash:
+        then = _(
+            "Your username is %(username)s. Open this link to set your first password:",
+            username=account.username,
+        )
+    elif account.username != account.email:
         then = _(
             "Your username is %(username)s. Open this link to choose a new password:",
             username=account.username,

@@ -72,6 +72,15 @@ def find_by_name(username: str) -> StaffMember | None:
     return next(iter(_find(Account.username == username)), None)
 
 
+def role_labels(account: Account) -> list[str]:
+    """Return what people call the account's roles; none if an admin has yet to give it one."""
+    known = visitors.find(account.id) or find(account.id)
+    held = set(known.roles if known else ())
+    if account.username != account.email:  # made by an admin, not signed up to apply
+        held.discard("applicant")
+    return [str(role.label) for name, role in ROLES.items() if name in held]
+
+
 def change_roles(account_id: int, seen: Grant, wanted: Grant, *, by: int | None, why: str) -> None:
     """Give an account other roles below admin; if it loses one, all its sessions end.
 

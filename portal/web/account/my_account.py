@@ -21,6 +21,7 @@ from portal.people import (
     accounts,
     passwords,
     privacy,
+    staff,
     student_profile,
     student_records,
     tokens,
@@ -28,7 +29,7 @@ from portal.people import (
 )
 from portal.people.models import Account, Student
 from portal.people.passwords import LONGEST, SHORTEST
-from portal.people.roles import ROLES, WORDS, Right
+from portal.people.roles import WORDS, Right
 from portal.web.account import access_tokens, devices, sessions
 from portal.web.account.login import BUSY_SECONDS
 from portal.web.forms import Form
@@ -82,7 +83,7 @@ def show() -> ResponseReturnValue:
         completed=completed,
         profile=student_profile.read(who.student_id) if who.student_id else None,
         allowed=[WORDS[right] for right in Right if who.is_staff and who.may(right)],
-        roles=[role.label for name, role in ROLES.items() if name in who.roles],
+        roles=staff.role_labels(account),
         tokens=len(tokens.live_tokens(who.id)),
         password=settings.passwords and bool(account.password_hash),
         provider=settings.oidc and settings.oidc.name,

@@ -44,13 +44,16 @@ def choose(link: str) -> ResponseReturnValue:
     form = NewPasswordForm(account.username, account.name)
     try:
         if request.method != "POST" or not form.validate():
-            title = _("Choose a new password")
-            page = password_page(form, account.username, title, _("Change password"))
+            title, button = _("Choose a new password"), _("Change password")
+            if not account.password_hash:
+                title, button = _("Set your first password"), _("Set password")
+            page = password_page(form, account.username, title, button)
             return page, 422 if form.errors else 200
         accounts.recover(account.id, account.session_epoch, form.fresh.data)
     except passwords.TooManyError:
         abort(503, retry_after=BUSY_SECONDS)
     except InvalidLink:  # another request has just used it
         return invalid("recovery.ask")
-    flash(_("Password changed. You are logged out on all other devices."), "message")
+    changed = _("Password changed. You are logged out on all other devices.")
+    flash(changed if account.password_hash else _("Password set."), "message")
     return enter(account.id, url_for("home.index"))

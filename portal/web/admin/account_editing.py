@@ -127,7 +127,7 @@ def new() -> ResponseReturnValue:
                 by = visitor().id
                 account, is_new = account_editing.create(session, username, wanted, by, reason)
                 if mails and is_new:
-                    mail.send_recovery(session, account, str(current_locale()))
+                    mail.send_recovery(session, account, str(current_locale()), visitor().name)
                 made = account.id
         except (UsernameTaken, AddressTaken):
             return drafts.show_draft(request.path)

@@ -10,10 +10,10 @@ from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.i18n import _, current_locale
 from portal.notifications import mail
-from portal.people import accounts, staff, visitors
+from portal.people import accounts, staff
 from portal.people.accounts import AccountRefusedError
 from portal.people.models import Account
-from portal.people.roles import ROLES, Right
+from portal.people.roles import Right
 from portal.reports import audit_labels, audit_trail
 from portal.web.account import login_limits
 from portal.web.admin.audit_trail import with_differences
@@ -41,11 +41,10 @@ def show(account_id: int) -> ResponseReturnValue:
     account = _account(account_id)
     with transaction() as session:
         log = audit_trail.latest_about(session, f"account:{account_id}")
-    known = visitors.find(account_id) or staff.find(account_id)
     return render_template(
         "admin/account.html",
         account=account,
-        roles=[str(role.label) for name, role in ROLES.items() if known and name in known.roles],
+        roles=staff.role_labels(account),
         obstacle=_obstacle(account),
         passwords=backend().settings.passwords,
         done=with_differences(log),
@@ -108,7 +107,7 @@ def recover(account_id: int) -> ResponseReturnValue:
             raise NotPossible(refusal)
         with transaction() as session:
             accounts.note_recovery(session, account_id, visitor().id, reason)
-            mail.send_recovery(session, account, str(current_locale()))
+            mail.send_recovery(session, account, str(current_locale()), visitor().name)
         return _("A link is on its way to %(address)s.", address=account.email)
 
     return _confirm(

@@ -62,9 +62,22 @@ def test_a_colleague_gets_an_account_and_chooses_the_password_by_mail(
     assert "Account created" in words(admin.get(of(account.id)).text)
     [mail] = links()
     assert mail["To"] == "Nora Novak <nora@example.org>"
-    assert "Your username is nora." in mail.get_content()
+    text = words(mail.get_content())
+    assert mail["Subject"] == "Your account for course registration: set your first password"
+    assert "Max of the registrar’s office has set up an account for you in Fairseat" in text
+    assert "You get a role later. Your username is nora. Open this link to set your first" in text
+    assert "If you did not ask" not in text
+    assert "Roles No role yet" in words(admin.get(of(account.id)).text)
     assert log_in(app.test_client(), "nora", "") == 422
+    with transaction() as session:
+        session.execute(
+            update(Account).where(Account.id == account.id).values(staff_roles=["adviser"])
+        )
+    visitors.forget(account.id)
+    admin.post(of(account.id, "/recovery"), data={"reason": "She has lost it."})
+    assert "Your role: Adviser." in words(links()[-1].get_content())
     nora = app.test_client()
+    assert "Set your first password" in nora.get(link()).text
     assert nora.post(link(), data={"fresh": PASSWORD}).status_code == 303
     assert log_in(app.test_client(), "nora", PASSWORD) == 302
     assert nora.get("/admin/accounts").status_code == 403

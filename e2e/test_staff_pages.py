@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 from sqlalchemy import update
 
-from e2e import sizes
+from e2e import axe, sizes
 from e2e.campus import Campus
 from e2e.contrast import DESKTOP, PHONE
 from e2e.person import Meet
@@ -196,9 +196,39 @@ def test_a_list_of_the_registrar_is_sorted_by_a_heading_or_on_a_phone_by_a_field
     boss.page.get_by_role("link", name="Seats").click()
     expect(first).to_contain_text(f"SRT-{term.id}1")
     boss.page.set_viewport_size(PHONE)
+    boss.page.get_by_role("button", name="Filters").click()
     boss.page.get_by_label("Sort by").select_option("section")
     boss.page.get_by_role("button", name="Search").click()
     expect(boss.page).to_have_url(re.compile("sort=section"))
+
+
+def test_a_phone_shows_sections_to_the_registrar_at_once_and_the_rest_in_sheets(
+    meet: Meet, term: Term, section: Section, last_seat: Section
+) -> None:
+    assert section
+    boss = meet("max", viewport=PHONE)
+    boss.go(f"/admin/terms/{term.id}/sections")
+    rows = boss.page.locator("tbody tr")
+    expect(rows.first).to_be_in_viewport(ratio=1)
+    for name in ("More", "Filters"):
+        opener = boss.page.get_by_role("button", name=name)
+        sheet = boss.page.get_by_role("group", name=name, include_hidden=True)
+        for close in ("Back", "Escape"):
+            opener.click()
+            expect(sheet).to_be_in_viewport(ratio=1)
+            assert not list(axe.barriers(boss.page))
+            boss.page.go_back() if close == "Back" else boss.page.keyboard.press("Escape")
+            expect(sheet).to_be_hidden()
+            boss.until("!history.state?.dialog")
+    boss.page.get_by_role("button", name="Filters").click()
+    boss.page.get_by_label("Fewer enrolled than").fill("many")
+    boss.page.get_by_role("button", name="Search").click()
+    expect(boss.page.get_by_label("Fewer enrolled than")).to_be_visible()
+    expect(boss.page.locator(".field-error")).to_be_visible()
+    boss.page.get_by_label("Fewer enrolled than").fill("")
+    boss.page.get_by_label("Course, title, instructor or CRN").fill(str(last_seat.crn))
+    boss.page.get_by_role("button", name="Search").click()
+    expect(rows).to_have_count(1)
 
 
 @pytest.mark.parametrize("role", ROLES)

@@ -1,4 +1,4 @@
-// The filters lie over the list, on a phone as a sheet: Back, Escape and a press beside them close them.
+// Filters lie over the list, on a phone as a sheet: Back, Escape and a press beside them close them.
 
 import { closed, opened } from "./back.js";
 
@@ -25,3 +25,10 @@ filters?.closest("form").addEventListener("submit", close);
 addEventListener("pointerdown", ({ target }) => {
   if (filters?.open && (target === filters || !filters.contains(target))) close();
 });
+
+// The sheets of staff are popovers: only Back is left to do here.
+document.addEventListener("toggle", ({ target, newState }) => {
+  if (!target.matches(".sheet")) return;
+  if (newState === "open") opened(() => target.hidePopover());
+  else closed();
+}, true);

@@ -76,6 +76,8 @@ class StatusChange:
 
 STATUS_CHANGES = {
     "publish": StatusChange(frozenset({"NEW"}), "OPEN"),
+    # Only while no student has a seat or waits; whoever does it checks that afterwards too.
+    "unpublish": StatusChange(frozenset({"OPEN"}), "NEW"),
     "confirm": StatusChange(frozenset({"OPEN"}), "CONFIRMED"),
     "reopen": StatusChange(frozenset({"CONFIRMED"}), "OPEN"),
     "cancel": StatusChange(frozenset({"OPEN", "CONFIRMED"}), "CANCELED"),

@@ -115,6 +115,7 @@ AUDIT_ACTIONS = {
     "section.reopen": _l("Section reopened"),
     "section.share": _l("Shared seats of a section changed"),
     "section.undelete": _l("Section restored"),
+    "section.unpublish": _l("Section made a draft again"),
     "selection.add": _l("Student added to a section"),
     "selection.drop": _l("Student dropped from a section"),
     "selection.move": _l("Student moved"),

@@ -21,6 +21,7 @@ from portal.exchange.importing.tables import Row
 from portal.exchange.importing.values import value_text
 from portal.exchange.term_records import Base
 
+ACTIONS = ("publish", "confirm", "reopen", "cancel")  # of STATUS_CHANGES
 STATUS = "status"  # the kind of record, its only field, and its column
 NO_DRAFT = _k("Students know the section, so it can’t become a draft again.")
 FROM_CANCELED = _k("A canceled section stays canceled. To offer the class, create a new section.")
@@ -82,8 +83,9 @@ def stage_status(
 
 def action_to(here: str, wanted: str) -> str:
     """Return the action that leads from one status to another; blank if there is none."""
-    found = (name for name, each in STATUS_CHANGES.items() if each.status == wanted)
-    return next((name for name in found if here in STATUS_CHANGES[name].of), "")
+    ways = {name: STATUS_CHANGES[name] for name in ACTIONS}
+    found = (name for name, each in ways.items() if each.status == wanted and here in each.of)
+    return next(found, "")
 
 
 class Losses(NamedTuple):

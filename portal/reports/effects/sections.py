@@ -1,6 +1,6 @@
 """What a change of a section or of a seat pool means, or why it is refused, in sentences."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlalchemy.orm import Session
@@ -12,6 +12,7 @@ from portal.catalog.section_fields import FIELDS, SectionDetails
 from portal.catalog.sections import RUNNING, STATUS_CHANGES, StoredSection
 from portal.catalog.term_catalog import TermCatalog
 from portal.core.i18n import _, _l, _n
+from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import SeatCounts
 from portal.registration.seat_counts import (
     is_active,
@@ -35,6 +36,7 @@ OBSTACLES = {
     "incomplete": _l("Restore its course and its rooms first, in Catalog under Deleted."),
     "not_deleted": _l("The section is not deleted, so it can’t be restored."),
     "held": _l("Students are enrolled or on the waitlist, so the section can’t be deleted."),
+    "in_use": _l("Students are enrolled or on the waitlist, so the section stays published."),
     "unknown": _l("This term has no such section."),
     "room_unknown": _l(
         "The catalog has no such room. Choose one from the list, or ask the registrar’s office."
@@ -46,6 +48,23 @@ OBSTACLES = {
         "This term already has shared seats with this name. Choose another name."
     ),
     "untold": _l("The ledger does not respond, so we can’t check this. Try again in a moment."),
+}
+
+
+# What changes of the status mean if no student is in the section.
+MEANINGS = {
+    "publish": (
+        _l("Students can find it now and register while their window is open."),
+        _l("Pages that are already open show it after a reload."),
+    ),
+    "unpublish": (
+        _l("No one is enrolled or on the waitlist. Students no longer see the section."),
+        _l("If a student registers at this moment, the section stays published."),
+    ),
+    "delete": (
+        _l("It disappears from all lists. No one is enrolled or on the waitlist."),
+        _l("Its history is kept, and you can restore it."),
+    ),
 }
 
 
@@ -230,7 +249,8 @@ def status_refusal(action: str, stored: StoredSection, now: Occupancy) -> str:
     moved = stored.deleted == wanted.deletes if wanted.deletes is not None else False
     if moved or (stored.status == wanted.status and not stored.deleted):
         return _("This was already done.")
-    if why := sections.status_obstacle(action, stored):
+    in_use = action == "unpublish" and (now.taken or now.waiting)
+    if why := sections.status_obstacle(action, stored) or ("in_use" if in_use else ""):
         return obstacle(action, why)
     if action != "delete" or not now.seats:
         return ""
@@ -243,14 +263,25 @@ def status_refusal(action: str, stored: StoredSection, now: Occupancy) -> str:
     return ""
 
 
+def held_drafts(term_id: int, ids: Sequence[int]) -> list[int] | None:
+    """Send sections that became drafts to the ledger; return those in which a student is.
+
+    None if the ledger does not respond.
+    """
+    if not send_sections(term_id, *ids):
+        return None
+    try:
+        seats = backend().ledger.seats_of(term_id, ids)
+    except LedgerUnavailable:
+        return None
+    return [each for each in ids if each in seats and (seats[each].taken or seats[each].waiting)]
+
+
 def of_status(action: str, now: Occupancy) -> list[str]:
     """Return the effects of a change of the status on students."""
+    if action in MEANINGS:
+        return [str(each) for each in MEANINGS[action]]
     match action:
-        case "publish":
-            return [
-                _("Students can find it now and register while their window is open."),
-                _("Pages that are already open show it after a reload."),
-            ]
         case "confirm":
             return [
                 _(
@@ -267,11 +298,6 @@ def of_status(action: str, now: Occupancy) -> list[str]:
             ]
         case "cancel":
             return _meaning_of_cancel(now)
-        case "delete":
-            return [
-                _("It disappears from all lists. No one is enrolled or on the waitlist."),
-                _("Its history is kept, and you can restore it."),
-            ]
         case _:
             return [_("The section returns unchanged, and students can see it again.")]
 

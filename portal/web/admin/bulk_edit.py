@@ -36,7 +36,12 @@ from portal.reports.effects import section_warnings
 from portal.reports.effects import sections as effects
 from portal.web import drafts
 from portal.web.admin import underfilled
-from portal.web.admin.sections import SectionQuery, apply_in_ledger, may_add_rooms
+from portal.web.admin.sections import (
+    SectionQuery,
+    apply_in_ledger,
+    make_status_change,
+    may_add_rooms,
+)
 from portal.web.forms import Form, ReasonForm, SelectOneField, TextField
 from portal.web.http.access import demand, requires, visitor
 from portal.web.http.layout import go
@@ -54,7 +59,14 @@ STATUSES = {
     "cancel": _l("Cancel the sections"),
 }
 UNDO = "undo"  # the name of the forms that undo a change, apart from others
-UNDONE_BY = {"confirm": "reopen", "reopen": "confirm"}
+# Only to undo publishing: a form does not offer it.
+UNPUBLISH = {"unpublish": _l("Make drafts again")}
+UNDONE_BY = {
+    "publish": "unpublish",
+    "unpublish": "publish",
+    "confirm": "reopen",
+    "reopen": "confirm",
+}
 
 bp = Blueprint("bulk_edit", __name__, url_prefix="/terms/<int:term_id>/sections/several")
 
@@ -296,7 +308,7 @@ def _carry_out(plan: Plan, by: int, reason: str) -> None:
         wanted = [(each.seen, each.details) for each in ordered]
         sections.edit_sections(wanted, by, reason, new_rooms=may_add_rooms())
     else:
-        sections.change_status(plan.change, [each.seen for each in ordered], by, reason)
+        make_status_change(plan.change, [each.seen for each in ordered], by, reason)
 
 
 def _seen(term_id: int, sent: "Sent") -> list[SeenSection]:
@@ -306,7 +318,7 @@ def _seen(term_id: int, sent: "Sent") -> list[SeenSection]:
 
 
 def _label(name: str) -> str:
-    return str(CHANGES[name].label if name in CHANGES else STATUSES[name])
+    return str(CHANGES[name].label if name in CHANGES else (STATUSES | UNPUBLISH)[name])
 
 
 def _is_sent_again(name: str) -> bool:
@@ -340,7 +352,7 @@ def _read(session: Session, offered: TermCatalog, sent: "Sent") -> tuple[BulkFor
         form.refuse(_("Select at most %(most)s sections.", most=MOST))
     name, values = sent.get("change", ""), list[str]()
     undo = "undo" in sent and name in CHANGES  # with the earlier values of each section
-    if not undo and form.validate():
+    if not undo and not ("undo" in sent and name in UNPUBLISH) and form.validate():
         values = form.values(known)
     if form.errors:
         return form, None
@@ -370,8 +382,9 @@ def _read(session: Session, offered: TermCatalog, sent: "Sent") -> tuple[BulkFor
 def _obstacle(stored: StoredSection, details: SectionDetails | None, change: str) -> str:
     """Return why a section stays as it is; blank if it changes."""
     if details is None:
-        nobody = effects.Occupancy(0, 0, stored.prior, None)  # matters to a deletion alone
-        return effects.status_refusal(change, stored, nobody)
+        nobody = effects.Occupancy(0, 0, stored.prior, None)
+        in_it = effects.occupancy(stored) if change in UNPUBLISH else nobody
+        return effects.status_refusal(change, stored, in_it)
     if stored.obstacle:
         return effects.obstacle("edit", stored.obstacle)
     if details == stored.details:

@@ -1,7 +1,7 @@
 """The sections of a term: the list, one section, and its publishing, canceling or deleting."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, abort, flash, render_template, request, url_for
@@ -72,6 +72,12 @@ class StatusPage:
 STATUS_PAGES = {
     "publish": StatusPage(
         _l("Publish"), _l("Publish the section"), _l("Publish section"), _l("Published: %(name)s.")
+    ),
+    "unpublish": StatusPage(
+        _l("Make it a draft again"),
+        _l("Make the section a draft again"),
+        _l("Make it a draft again"),
+        _l("A draft again: %(name)s."),
     ),
     "confirm": StatusPage(
         _l("Confirm section"),
@@ -287,6 +293,24 @@ def apply_in_ledger(term_id: int, *section_ids: int) -> None:
         )
 
 
+def make_status_change(action: str, several: Sequence[SeenSection], by: int, reason: str) -> None:
+    """Make one of STATUS_CHANGES for sections of a term. Raise Stale or NotPossible.
+
+    If they become drafts, students can register until the ledger knows it. So the ledger is asked
+    afterwards: if it does not answer, or a student is in one of them, all are published again.
+    """
+    sections.change_status(action, several, by, reason)
+    if action != "unpublish":
+        return
+    term_id, ids = several[0].term_id, [each.section_id for each in several]
+    held = effects.held_drafts(term_id, ids)
+    if held is None or held:
+        later = [replace(each, version=each.version + 1) for each in several]
+        sections.change_status("publish", later, by, reason)
+        send_sections(term_id, *ids)
+        raise NotPossible("untold" if held is None else "in_use", held[0] if held else ids[0])
+
+
 def _reserves(stored: StoredSection) -> list[dict[str, Any]]:
     """Return the seats reserved for cohorts, and how many of them are taken."""
     reserves = stored.details.reserves
@@ -318,7 +342,7 @@ def _partners(stored: StoredSection, offered: TermCatalog) -> list[str]:
 @bp.route(f"/<int:section_id>/<any({','.join(STATUS_CHANGES)}):change>", methods=["GET", "POST"])
 @requires(Right.CHANGE_SECTIONS, Right.SCHEDULE)
 def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnValue:
-    """Publish, confirm, reopen, cancel, delete or restore a section, once it is confirmed."""
+    """Make one of STATUS_CHANGES of a section, once it is confirmed."""
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id, Right.CHANGE_SECTIONS)
         people = students.people(session, stored.id) if change in {"cancel", "confirm"} else []
@@ -333,7 +357,7 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
             if why := effects.status_refusal(change, stored, now):
                 raise confirm.NotPossible(why)
             try:
-                sections.change_status(change, [seen], visitor().id, reason)
+                make_status_change(change, [seen], visitor().id, reason)
             except Stale:
                 form.refuse(_("Someone else has changed this section. Check it and try again."))
                 return None

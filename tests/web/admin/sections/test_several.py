@@ -203,9 +203,37 @@ def test_a_status_changes_together_and_comes_back(
     assert {seats(each).status for each in every} == {"CONFIRMED"}
     confirmed(admin, undo(admin, done))
     assert {stored(each).status for each in every} == {"OPEN"}
-    done = confirmed(admin, preview(admin, [draft], change="publish"))
-    assert stored(draft).status == "OPEN"
-    assert "Undo" not in admin.get(done.location).text
+
+
+def test_publishing_is_undone_where_no_student_is_in_a_section(
+    app: Flask, admin: FlaskClient, term: Term
+) -> None:
+    drafts = [
+        builders.a_section(builders.a_course(f"ART-{each}"), term, status="NEW") for each in (1, 2)
+    ]
+    page = preview(admin, drafts, change="publish")
+    assert "You can undo this for a day, as long as no student is enrolled" in text_of(page)
+    done = confirmed(admin, page)
+    assert {stored(each).status for each in drafts} == {"OPEN"}
+    pages.seat(builders.a_student("dora"), drafts[1])
+    page = undo(admin, done)
+    assert "ART 2-02: Students are enrolled or on the waitlist" in text_of(page)
+    again = confirmed(admin, page)
+    assert [stored(each).status for each in drafts] == ["NEW", "OPEN"]
+    assert [seats(each).status for each in drafts] == ["NEW", "OPEN"]
+    assert "ART 1" not in browser_of(app, "ada").get(f"/terms/{term.id}").text
+    assert [each.action for each in entries()][-1] == "section.unpublish"
+    confirmed(admin, undo(admin, again))
+    assert stored(drafts[0]).status == "OPEN"
+
+
+@pytest.mark.parametrize("fields", [{"undo": "yes"}, {}])
+def test_only_an_undoing_makes_drafts(
+    admin: FlaskClient, section: Section, fields: dict[str, str]
+) -> None:
+    page = preview(admin, [section], change="unpublish", **fields)
+    assert page.status_code == (200 if fields else 422)
+    assert stored(section).status == "OPEN"
 
 
 def test_sections_are_canceled_after_their_students_were_shown(

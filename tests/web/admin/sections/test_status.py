@@ -1,4 +1,4 @@
-"""GET and POST /admin/terms/<t>/sections/<s>/publish, confirm, reopen, cancel, delete, undelete."""
+"""GET and POST /admin/terms/<t>/sections/<s>/publish, unpublish, confirm and so on."""
 
 import re
 from typing import Any
@@ -11,6 +11,7 @@ from sqlalchemy import update
 from portal.catalog.models import Section, Term
 from portal.catalog.sections import STATUS_CHANGES
 from portal.core.db import transaction
+from portal.reports.effects import sections as effects
 from portal.windows.warmup import send_sections
 from tests import cast as builders
 from tests.cast import Cast, Meets
@@ -24,7 +25,7 @@ from tests.web.admin.sections.forms import (
     stored,
     text_of,
 )
-from tests.web.pages import press
+from tests.web.pages import press, seat
 from tests.web.visitors import browser_of
 
 
@@ -41,6 +42,53 @@ def test_published_draft_can_be_claimed(app: Flask, admin: FlaskClient, draft: S
     assert f'id="section-{draft.id}"' in ada.get(f"/terms/{draft.term_id}").text
     press(ada, draft, "pick")
     assert seats(draft).taken == 1
+
+
+def test_published_section_without_students_becomes_a_draft_again(
+    app: Flask, admin: FlaskClient, draft: Section
+) -> None:
+    do(admin, draft, "publish", "")
+    assert "Students no longer see the section." in text_of(admin.get(address(draft, "/unpublish")))
+    assert do(admin, draft, "unpublish", "").status_code == 303
+    assert (stored(draft).status, seats(draft).status) == ("NEW", "NEW")
+    ada = browser_of(app, "ada")
+    assert f'id="section-{draft.id}"' not in ada.get(f"/terms/{draft.term_id}").text
+    press(ada, draft, "pick")
+    assert seats(draft).taken == 0
+
+
+def test_section_with_a_student_stays_published(
+    app: Flask, admin: FlaskClient, section: Section
+) -> None:
+    press(browser_of(app, "ada"), section, "pick")
+    answer = do(admin, section, "unpublish", "")
+    assert answer.status_code == 409
+    assert "so the section stays published" in text_of(answer)
+    assert stored(section).status == "OPEN"
+
+
+def test_section_in_which_a_student_registers_meanwhile_stays_published(
+    admin: FlaskClient, section: Section, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def after_a_claim(term: int, *ids: int) -> bool:
+        monkeypatch.setattr(effects, "send_sections", send_sections)
+        seat(cast.ada, section)  # the ledger does not know of the draft yet
+        return send_sections(term, *ids)
+
+    monkeypatch.setattr(effects, "send_sections", after_a_claim)
+    assert do(admin, section, "unpublish", "").status_code == 409
+    assert (stored(section).status, seats(section).status) == ("OPEN", "OPEN")
+    assert seats(section).taken == 1
+
+
+def test_section_stays_published_if_the_ledger_does_not_hear_of_the_draft(
+    admin: FlaskClient, section: Section, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(effects, "send_sections", lambda *_: False)
+    answer = do(admin, section, "unpublish", "")
+    assert answer.status_code == 409
+    assert "The ledger does not respond" in text_of(answer)
+    assert (stored(section).status, seats(section).status) == ("OPEN", "OPEN")
 
 
 def test_draft_must_be_published_first(
@@ -182,12 +230,14 @@ def take_back(section: Section) -> None:
 
 
 def test_each_status_change_is_audited(admin: FlaskClient, draft: Section, cast: Cast) -> None:
-    for deed in ("publish", "confirm", "reopen", "cancel", "delete", "undelete"):
+    deeds = ("publish", "unpublish", "publish", "confirm", "reopen", "cancel", "delete", "undelete")
+    for deed in deeds:
         assert do(admin, draft, deed, f"To {deed}.").status_code == 303
     found = entries()
-    assert [each.action for each in found] == [f"section.{deed}" for deed in STATUS_CHANGES]
+    assert set(deeds) == STATUS_CHANGES.keys()
+    assert [each.action for each in found] == [f"section.{deed}" for deed in deeds]
     assert {each.account_id for each in found} == {cast.max.id}
-    assert [each.reason for each in found] == [f"To {deed}." for deed in STATUS_CHANGES]
+    assert [each.reason for each in found] == [f"To {deed}." for deed in deeds]
     for each in found:
         assert each.before
         assert each.after

@@ -1,4 +1,4 @@
-"""Catalogue facts as their reader says them: days, times, dates, credits, kinds of meeting."""
+"""Catalog facts in words: days, times, dates, credits and kinds of meeting."""
 
 from datetime import date, time
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Which meetings of two sections clash, as the ledger sees it, and how that is said."""
+"""Time conflicts of sections: which meetings clash, as in the ledger, and a sentence about them."""
 
 from datetime import time, timedelta
 from itertools import combinations
@@ -21,13 +21,13 @@ def clash(section: "SectionView", other: "SectionView") -> bool:
 MINUTES_OF_A_DAY = 24 * 60
 
 
-def occupied(card: "SectionView") -> int:
+def occupied(section: "SectionView") -> int:
     """Return the minutes of a week in which a section meets, as the bits of a number.
 
     Two sections without a common bit never clash. With one they may: their dates can differ.
     """
     found = 0
-    for each in card.meetings:
+    for each in section.meetings:
         if each.clashes and each.start is not None and each.end is not None:
             minutes = (1 << max(0, each.end - each.start)) - 1 << each.start
             for day in range(7):
@@ -36,9 +36,9 @@ def occupied(card: "SectionView") -> int:
     return found
 
 
-def first_overlap(card: "SectionView", other: "SectionView") -> str:
+def first_overlap(section: "SectionView", other: "SectionView") -> str:
     """Return when two sections first meet at the same time in a week, such as `Mon 10:00 am`."""
-    common = occupied(card) & occupied(other)
+    common = occupied(section) & occupied(other)
     if not common:
         return ""
     day, minute = divmod((common & -common).bit_length() - 1, MINUTES_OF_A_DAY)
@@ -46,21 +46,21 @@ def first_overlap(card: "SectionView", other: "SectionView") -> str:
 
 
 def clash_in_words(section: "SectionView | None", held: "SectionView | None", name: str) -> str:
-    """Return that a section meets at the same time as the held one, called `name`, and when."""
+    """Describe the conflict of a section with the held one, called `name`, and its times."""
     pairs = list(_clashing(section, held)) if section and held else []
-    mine, theirs = _times(one for one, _other in pairs), _times(other for _one, other in pairs)
     if not pairs:
         return _("It meets at the same time as your %(name)s.", name=name)
-    if mine == theirs:
-        times = requisites.all_of(theirs)
+    requested_times, held_times = (_times(meetings) for meetings in zip(*pairs, strict=True))
+    if requested_times == held_times:
+        times = requisites.all_of(held_times)
         return _("It meets at the same time as your %(name)s (%(times)s).", name=name, times=times)
     return _n(
         "It meets %(mine)s, at the same time as your %(name)s (%(times)s).",
         "It meets %(mine)s, at the same time as your %(name)s (%(times)s).",
-        len(mine),
-        mine=requisites.all_of(mine),
+        len(requested_times),
+        mine=requisites.all_of(requested_times),
         name=name,
-        times=requisites.all_of(theirs),
+        times=requisites.all_of(held_times),
     )
 
 
@@ -80,7 +80,7 @@ def meet(one: "MeetingView", other: "MeetingView") -> bool:
 
 
 def _share_a_day(one: "MeetingView", other: "MeetingView") -> bool:
-    """Seven days of the dates that both share show every weekday that occurs there."""
+    """Return whether both meet on a weekday of the dates that they share; seven show them all."""
     first, last = max(one.first, other.first), min(one.last, other.last)
     shared = (first + timedelta(days) for days in range(min(7, (last - first).days + 1)))
     both = one.mask & other.mask
@@ -97,7 +97,7 @@ def pairs(sections: "Iterable[SectionView]") -> "list[tuple[SectionView, Section
 
 
 def pair_in_words(one: "SectionView", other: "SectionView") -> str:
-    """Return that two sections meet at the same time, and when each of them does."""
+    """Describe the conflict of two sections, and the times of each."""
     first, then = (_times(meetings) for meetings in zip(*_clashing(one, other), strict=True))
     names = {"one": _named(one), "other": _named(other)}
     if first == then:

@@ -78,18 +78,32 @@ class Precheck:
         new = [(section, adds) for section, adds in wanted if not found[section.id]]
         if about is not None:
             found = {section: why for section, why in found.items() if section in about}
-        total = now = self.credits
+        total = self.credits
         for section, adds in new:
             if section.id in found:
                 others = [each for each, _ in new if each.id != section.id]
-                load = _load(total, adds, self.limit)
-                why = _conflicts(section, self.held) + _planned(_conflicts(section, others))
-                why += load if total == now else _planned(load)
-                why += self._missing_corequisite(section, [*self.held, *others])
-                why += rules.refusals(self.profile, section)
-                found[section.id] = _not_permitted(self.profile, section, why)
+                found[section.id] = self._refusals_beside(others, section, total, adds)
             total += adds
         return found
+
+    def _refusals_beside(
+        self, others: list["SectionView"], section: "SectionView", total: int, adds: int
+    ) -> list[Reason]:
+        """Return the likely refusals of a section that is requested together with others.
+
+        `total` counts the credits of all seats and of those requested before it; it adds `adds`.
+        """
+        over_limit = _load(total, adds, self.limit)
+        depends_on_others = total > self.credits
+        return _not_permitted(
+            self.profile,
+            section,
+            _conflicts(section, self.held)
+            + _planned(_conflicts(section, others))
+            + (_planned(over_limit) if depends_on_others else over_limit)
+            + self._missing_corequisite(section, [*self.held, *others])
+            + rules.refusals(self.profile, section),
+        )
 
     def refusals_of_plan(self, plan: "Plan") -> list[list[Reasons]]:
         """Return the likely refusals of each alternative of each choice.

@@ -1,4 +1,4 @@
-"""The catalogue in words."""
+"""The catalog in words."""
 
 from datetime import date, time
 from decimal import Decimal

@@ -91,7 +91,7 @@ def test_everyone_logs_in_with_the_one_password(made: TermCatalog) -> None:  # n
     assert len(set(kept.values())) == 1
 
 
-def test_it_has_the_quirks_of_real_catalogues(made: TermCatalog) -> None:
+def test_it_has_the_quirks_of_real_catalogs(made: TermCatalog) -> None:
     cards = made.sections
     assert Counter(card.status for card in cards) == {
         "OPEN": len(cards) - 5, "NEW": 3, "CANCELED": 2,
@@ -167,7 +167,7 @@ def test_the_first_instructor_teaches_what_students_race_for(made: TermCatalog) 
     assert sum(1 for card in made.taught_by(frozenset({first})) if 0 < card.capacity <= 2) == 2
 
 
-def test_prerequisites_name_courses_of_the_catalogue(made: TermCatalog) -> None:
+def test_prerequisites_name_courses_of_the_catalog(made: TermCatalog) -> None:
     named = {code for card in made.sections for code in requisites.codes(card.prerequisites)}
     assert named <= {card.course_code for card in made.sections}
 

@@ -18,7 +18,7 @@ SPANISH = {"Accept-Language": "es"}
 
 @pytest.fixture
 def noted(app: Flask, cast: Cast) -> Flask:
-    """An import with a note whose detail is a message that the catalogue knows."""
+    """An import with a note whose detail is a message that the catalog knows."""
     an_import(cast.max)
     detail = stored_message("Enter a whole number from 0 to %(most)s.", most=9)
     with transaction() as session:

@@ -84,6 +84,6 @@ def seats(section: Section) -> SeatCounts:
 
 
 def kept(section: Section) -> Section:
-    """As the catalogue has it."""
+    """As the catalog has it."""
     with transaction() as session:
         return session.get_one(Section, section.id)

@@ -71,7 +71,7 @@ def give_addresses() -> None:
 
 
 def set_section(section: Section, **fields: Any) -> None:
-    """Change a section in the catalogue, and have the ledger told."""
+    """Change a section in the catalog, and have the ledger told."""
     with transaction() as session:
         newer = {"version": Section.version + 1, **fields}
         session.execute(update(Section).where(Section.id == section.id).values(newer))

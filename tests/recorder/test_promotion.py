@@ -48,7 +48,7 @@ def enqueue_workers(rush: Rush, answer: Decision) -> None:
 def test_dropped_seat_goes_to_the_head_within_a_second() -> None:
     rush = full(seats=1, waiting=2)
     first, second, third, _ = rush.students
-    # The first job of a worker also reads the catalogue.
+    # The first job of a worker also reads the catalog.
     enqueue_workers(rush, drop(rush, first, rush.sections[0]))
     wait_for(lambda: held(rush) == {second})
     enqueue_workers(rush, drop(rush, second, rush.sections[0]))

@@ -35,7 +35,7 @@ def a_term_of_three() -> Term:
     return term
 
 
-def change_catalogue(term: Term) -> None:
+def change_catalog(term: Term) -> None:
     changed = {"version": Section.version + 1, "capacity": 9}
     bump = {"catalog_version": Term.catalog_version + 1}
     with transaction() as session:
@@ -65,7 +65,7 @@ def test_preparation_runs_once_for_many_nodes(backend: Backend, term: Term) -> N
 def test_changed_catalog_is_sent_again(backend: Backend, term: Term) -> None:
     make_ready(term.id)
     assert not make_ready(term.id)
-    change_catalogue(term)
+    change_catalog(term)
     assert make_ready(term.id)
     assert {seats.capacity for seats in backend.ledger.seats(term.id).values()} == {9}
 

@@ -86,11 +86,11 @@ class SectionGroup:
 def next_sections(term: int, last: int) -> list[int]:
     """Return the next sections of a term, by number; empty after the last."""
     with transaction() as session:
-        catalogued = select(Section.id).where(Section.term_id == term, Section.id > last)
+        with_records = select(Section.id).where(Section.term_id == term, Section.id > last)
         counted = select(SectionSeats.section_id).where(
             SectionSeats.term_id == term, SectionSeats.section_id > last
         )
-        known = set(session.scalars(catalogued.union(counted).order_by("id").limit(AT_ONCE)))
+        known = set(session.scalars(with_records.union(counted).order_by("id").limit(AT_ONCE)))
     known |= {section for section in ledger_keys.sections_of(term) if section > last}
     return sorted(known)[:AT_ONCE]
 

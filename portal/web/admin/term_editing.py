@@ -288,8 +288,8 @@ def copy_windows(term_id: int) -> ResponseReturnValue:
     form = SourceForm(request.values)
     form.offer(target)
     if "source" not in request.values or not form.validate():
-        shown = render_template("admin/windows_copy.html", term=target, form=form, back=back)
-        return shown, 422 if form.errors else 200
+        page = render_template("admin/windows_copy.html", term=target, form=form, back=back)
+        return page, 422 if form.errors else 200
     source, clock, now = _term(int(form.source.data)), local_clock(), read_with_fallback.now()
     weeks = terms.moved_by(source, target)
     windows = read_with_fallback.windows(source.id)
@@ -297,38 +297,15 @@ def copy_windows(term_id: int) -> ResponseReturnValue:
         planned = copies.planned_ends(session, source.id)
     copied = copies.moved(windows, planned, weeks, clock, now)
     new = list(copied.values())
-    mark = sha256(repr(new).encode()).hexdigest()[:16]
+    shown = [term_id, source.id, sha256(repr(new).encode()).hexdigest()[:16]]
 
     def act(reason: str) -> ResponseReturnValue:
-        try:  # signed, so that a form can't invent the number of a window
-            seen, numbers = _signer().loads(request.form.get("plan", ""))
-        except BadSignature:
-            abort(400)
-        if seen != [term_id, source.id, mark]:
-            raise ChangedMeanwhile
-        for number, window in zip(numbers, new, strict=True):
-            try:
-                service.schedule(term_id, number, window, visitor().id, reason)
-            except WindowRefused as refusal:
-                why = f"{window.name}: {REFUSED[refusal.code]}"
-                raise NotPossible(why) from refusal
+        _schedule(term_id, dict(zip(_numbers_for(shown), new, strict=True)), reason)
         text = _n("%(num)s window is scheduled.", "%(num)s windows are scheduled.", len(new))
         return done(text, url_for("admin.terms.index"))
 
-    meaning = [
-        _(
-            "Each window keeps its weekday, its time and its students. Its date moves with"
-            " the first day of the term."
-        )
-    ]
-    meaning += [
-        str(WITH_PLANNED_END if each.id in planned else AS_SHORT) % {"name": each.name}
-        for each in windows
-        if each.state == "closed" and each.id in copied
-    ]
-    if read_with_fallback.windows(term_id):
-        meaning.append(_("This term already has windows. They stay as they are."))
-    page = Confirmation(
+    ended = [each for each in windows if each.state == "closed" and each.id in copied]
+    copying = Confirmation(
         title=_("Copy windows"),
         button=_("Schedule these windows"),
         back=back,
@@ -337,15 +314,52 @@ def copy_windows(term_id: int) -> ResponseReturnValue:
             (_("To"), target.name),
             *((each.name, _in_words(each, clock)) for each in new),
         ],
-        meaning=meaning,
+        meaning=[
+            _(
+                "Each window keeps its weekday, its time and its students. Its date moves with"
+                " the first day of the term."
+            ),
+            *(
+                str(WITH_PLANNED_END if each.id in planned else AS_SHORT) % {"name": each.name}
+                for each in ended
+            ),
+            *(
+                [_("This term already has windows. They stay as they are.")]
+                if read_with_fallback.windows(term_id)
+                else []
+            ),
+        ],
         seen={
             "source": source.id,
             "plan": request.form.get("plan")
-            or _signer().dumps([[term_id, source.id, mark], [service.new_id() for _each in new]]),
+            or _signer().dumps([shown, [service.new_id() for _each in new]]),
         },
         refusal="" if new else _("No window of this term would begin in the future."),
     )
-    return confirm(page, act)
+    return confirm(copying, act)
+
+
+def _numbers_for(shown: list[Any]) -> list[int]:
+    """Return the numbers of the new windows from the form, which is for what was shown.
+
+    They are signed, so that a form can't invent the number of a window. Raise ChangedMeanwhile.
+    """
+    try:
+        seen, numbers = _signer().loads(request.form.get("plan", ""))
+    except BadSignature:
+        abort(400)
+    if seen != shown:
+        raise ChangedMeanwhile
+    return list(numbers)
+
+
+def _schedule(term_id: int, windows: dict[int, NewWindow], reason: str) -> None:
+    """Schedule windows by their numbers. Raise NotPossible, naming the one that can't be."""
+    for number, window in windows.items():
+        try:
+            service.schedule(term_id, number, window, visitor().id, reason)
+        except WindowRefused as refusal:
+            raise NotPossible(f"{window.name}: {REFUSED[refusal.code]}") from refusal
 
 
 def _term(term_id: int) -> Term:

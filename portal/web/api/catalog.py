@@ -188,7 +188,7 @@ class SectionsQuery(SemesterQuery, PageQuery):
     )
 
 
-@bp.get("/semesters", tags=["catalogue"])
+@bp.get("/semesters", tags=["catalog"])
 @signed_in
 @bp.response(200, envelope(Semesters))
 def semesters() -> dict[str, Any]:
@@ -196,7 +196,7 @@ def semesters() -> dict[str, Any]:
     return answer({"semesters": offered_terms()})
 
 
-@bp.get("/windows", tags=["catalogue"])
+@bp.get("/windows", tags=["catalog"])
 @signed_in
 @bp.arguments(SemesterQuery, location="query")
 @bp.response(200, envelope(Windows), headers=recorded_reads.HEADERS)
@@ -210,7 +210,7 @@ def windows(query: dict[str, Any]) -> dict[str, Any]:
     return answer(data, recorded_reads.note())
 
 
-@bp.get("/sections/available", tags=["catalogue"])
+@bp.get("/sections/available", tags=["catalog"])
 @signed_in
 @bp.arguments(SectionsQuery, location="query")
 @bp.response(200, envelope(Sections), headers=recorded_reads.HEADERS)

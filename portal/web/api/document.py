@@ -25,7 +25,7 @@ Times are UTC, ids are whole numbers, credits are numbers such as 1.5.
 TAGS = {
     "registration": "Get seats and waitlist positions, drop and leave them, in one step each.",
     "records": "What a student has, and waits for.",
-    "catalogue": "What there is to choose from, and when.",
+    "catalog": "What there is to choose from, and when.",
     "waiting room": "Fair admission when many come at once.",
     "applications": "Applications of students, and of visiting students.",
     "administration": "For programs of the university, with service tokens.",

@@ -68,7 +68,7 @@ def problems(
 ) -> Problem:
     """Draw a small round with everything that is not switched off."""
     names = "ABCDE"[: draw(st.integers(1, 5))]
-    pools = {"P": draw(st.integers(0, 3))} if cohorts and draw(st.booleans()) else {}
+    pools = {"P": draw(st.integers(0, 3))} if draw(st.booleans()) else {}
     sections = [draw(_sections(name, pools, cohorts=cohorts, clashes=clashes)) for name in names]
     one = st.sampled_from(names).map(lambda name: (name,))
     two = st.lists(st.sampled_from(names), min_size=2, max_size=2, unique=True).map(tuple)
@@ -84,7 +84,7 @@ def problems(
             choices=tuple(map(Choice, draw(st.lists(alternatives, max_size=4, unique=True)))),
             most_credits=draw(st.integers(0, 16)) if limits else 99,
             most_courses=draw(st.integers(0, 4)) if limits else 9,
-            cohorts=tuple(draw(st.sets(st.sampled_from(COHORTS)))) if cohorts else (),
+            cohorts=tuple(sorted(draw(st.sets(st.sampled_from(COHORTS))))) if cohorts else (),
             refused=tuple(sorted(draw(st.sets(st.sampled_from(names), max_size=1))))
             if limits
             else (),
@@ -103,6 +103,12 @@ def problems(
         tickets=draw(st.integers(1, 3)),
         pools=pools,
     )
+
+
+# One or two hours: a section of two can clash with two others that do not clash.
+_meetings = st.lists(st.integers(0, HOURS), min_size=1, max_size=2, unique=True).map(
+    lambda hours: sum(map(at, hours), ())
+)
 
 
 @st.composite
@@ -128,7 +134,7 @@ def _sections(
         course=draw(st.sampled_from([name, name, "X"])) if clashes else name,
         capacity=capacity,
         credits=draw(st.sampled_from([0, 4, 4, 6])) if clashes else 1,
-        meetings=at(draw(st.integers(0, HOURS))) if clashes else (),
+        meetings=draw(_meetings) if clashes else (),
         pool=draw(st.sampled_from(["", *pools])),
         reserves=tuple(each for each in reserves if each[1]),
         priority=tuple(draw(st.permutations(COHORTS)))[: draw(st.integers(0, 2))],

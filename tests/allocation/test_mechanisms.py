@@ -55,6 +55,31 @@ def test_under_deferred_acceptance_the_priority_of_a_section_decides() -> None:
     assert why(problem, FIRST)[0] == [Reason(Why.FULL)]
 
 
+def test_the_final_pass_of_deferred_acceptance_gives_a_seat_that_was_left() -> None:
+    """The third student displaces the second from A, and then gives A up for B."""
+    sections = [
+        section("A", meetings=at(9) + at(11), priority=("majors",)),
+        section("B", meetings=at(10) + at(11)),
+        section("C", meetings=at(10)),
+    ]
+    third = ballot(THIRD, "C B A", cohorts=("majors",))
+    ballots = [ballot(FIRST, "C"), ballot(SECOND, "A"), third]
+    problem = a_round(sections, ballots, mechanism="deferred")
+    assert seats(problem) == {FIRST: "C", SECOND: "A", THIRD: "B"}
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_the_limits_of_a_student_hold(mechanism: str) -> None:
+    sections = [section("A"), section("B"), section("C", credits=2)]
+    for limits, given in (
+        ({"most_credits": 7}, "A C"),
+        ({"credit_limit": 7}, "A C"),
+        ({"most_courses": 1}, "A"),
+    ):
+        problem = a_round(sections, [ballot("ann", "A B C", **limits)], mechanism=mechanism)
+        assert seats(problem) == {"ann": given}
+
+
 def test_an_alternative_is_given_when_the_better_one_is_full() -> None:
     sections = [section("A"), section("B"), section("C")]
     problem = a_round(sections, [ballot(FIRST, "A"), ballot(SECOND, "A|B C")])

@@ -111,7 +111,6 @@ def test_the_box_on_every_page_finds_a_student_on_a_phone_without_javascript(
     box = boss.page.get_by_role("search", name="Search everything").get_by_role("searchbox")
     box.fill(cast.ben.number)
     box.press("Enter")
-    boss.page.get_by_role("link", name="Ben").click()
     expect(boss.page.locator("main .row-code").first).to_have_text(cast.ben.number)
 
 
@@ -174,11 +173,10 @@ def test_a_room_is_measured_shows_who_is_in_it_twice_and_is_found_from_everywher
     boss.dialog.get_by_role("button", name="Save").click()
     expect(main.get_by_role("row", name=two)).to_contain_text("More seats than the room")
     expect(main.get_by_role("row", name=one)).not_to_contain_text("More seats than the room")
-    look_for(found[1].crn)
+    look_for(found[1].title)
     main.get_by_role("link", name=found[1].title).first.click()
     expect(main.locator("h1")).to_contain_text(found[1].title)
     look_for(code)
-    main.get_by_role("link", name=code).click()
     boss.asks_until(main.get_by_text("Dan").first)  # once it is recorded
     boss.go(f"/admin/terms/{term.id}/rooms?problems=1")
     row = main.get_by_role("row", name=hall)

@@ -5,15 +5,17 @@ depends on it, and restored only if nothing that it needs is deleted.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import or_, select, text, update
+from sqlalchemy import func, or_, select, text, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from portal.backend import backend
 from portal.catalog.models import Course, Department, Room, Subject, Term
+from portal.catalog.spellings import Unreadable, code_of
 from portal.core.audit_trail import add_audit_entry
 from portal.core.checkpoints import checkpoint
 from portal.core.i18n import _l
@@ -222,14 +224,22 @@ class InTheWay(Exception):
 def records(
     session: Session, kind: str, search: str, page: int, *, deleted: bool
 ) -> tuple[list[CatalogRecord], bool]:
-    """Return a page of the records that match, and whether more follow."""
+    """Return a page of the records that match, and whether more follow.
+
+    They match by code and title as pages show them, and a course by each spelling of its code.
+    """
     of = KINDS[kind]
     gone = of.model.deleted_at.is_not(None) if deleted else of.model.deleted_at.is_(None)
     found = _select(kind).where(gone).order_by(of.code)
     if kind == "term":
         found = found.where(~Term.practice)
     if search:
-        match = (each.icontains(search, autoescape=True) for each in (of.code, of.title))
+        spoken = func.replace(func.concat(of.code, " ", of.title), "-", " ")
+        wanted = " ".join(search.replace("-", " ").split())
+        match = [spoken.icontains(wanted, autoescape=True)]
+        if kind == "course":
+            with suppress(Unreadable):
+                match.append(of.code.icontains(code_of(search), autoescape=True))
         found = found.where(or_(*match))
     rows = session.execute(found.offset((page - 1) * PAGE).limit(PAGE + 1)).all()
     return [CatalogRecord(kind, *row) for row in rows[:PAGE]], len(rows) > PAGE

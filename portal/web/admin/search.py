@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from flask import Blueprint, render_template, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
@@ -34,6 +34,7 @@ class Hit:
     name: str
     about: str
     address: str
+    exact: bool = False  # its number, CRN or code is what was searched
 
 
 @dataclass(frozen=True)
@@ -48,12 +49,18 @@ class Hits:
 @bp.get("")
 @requires(Right.SEE_STUDENTS, Right.SCHEDULE, Right.ADVISE)
 def index() -> ResponseReturnValue:
-    """Render what matches the search, a few of each kind that the visitor may see."""
+    """Render what matches the search, a few of each kind that the visitor may see.
+
+    Go to the page of the one thing that matches, if its number, CRN or code was searched.
+    """
     wanted = search_text()[:160]
     found: list[Hits] = []
     if wanted:
         with transaction() as session:
             found = [each for each in _found(session, wanted) if each.hits]
+    match [hit for each in found for hit in each.hits]:
+        case [Hit(exact=True, address=address)]:
+            return redirect(address, 303)
     return render_template("admin/search.html", wanted=wanted, found=found)
 
 
@@ -61,7 +68,7 @@ def _found(session: Session, wanted: str) -> Iterator[Hits]:
     may = visitor().may
     if may(Right.SEE_RECEIPTS) and (receipt := find_receipt(wanted)):
         address = url_for("admin.receipts.show", code=receipt.code)
-        yield Hits(_("Receipt"), [Hit(receipt.code, "", address)])
+        yield Hits(_("Receipt"), [Hit(receipt.code, "", address, exact=True)])
     if may(Right.SEE_STUDENTS, Right.ADVISE):
         yield _students(session, wanted)
     if may(Right.SEE_SECTIONS, Right.SCHEDULE):
@@ -79,7 +86,12 @@ def _students(session: Session, wanted: str) -> Hits:
     which = student_records.advised_by(only_advisees_of())
     found, more = student_records.search(session, wanted, 1, by_name, which)
     hits = [
-        Hit(each.name, each.number, url_for("admin.students.show", student_id=each.id))
+        Hit(
+            each.name,
+            each.number,
+            url_for("admin.students.show", student_id=each.id),
+            exact=each.number == wanted,
+        )
         for each in found[:SHOWN]
     ]
     more = more or len(found) > SHOWN
@@ -101,6 +113,7 @@ def _sections() -> Iterator[Hits]:
                 f"{section_name(each)} {each.title or each.course_title}",
                 f"CRN {each.crn}",
                 url_for("admin.sections.show", term_id=term.id, section_id=each.id),
+                exact=each.crn == query.text,
             )
             for each in found[:SHOWN]
         ]

@@ -217,7 +217,7 @@ def test_search_finds_own_sections_and_rooms_but_no_students(
     sam: FlaskClient, cast: Cast, own: Section, other: Section
 ) -> None:
     def found(text: str) -> str:
-        return words(sam.get("/admin/search", query_string={"q": text}).text)
+        return words(sam.get("/admin/search", query_string={"q": text}, follow_redirects=True).text)
 
     builders.a_room("Hall 1")
     assert "CSC 1100-01" in found(own.crn)

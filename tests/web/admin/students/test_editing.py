@@ -107,7 +107,7 @@ def test_student_is_created_without_a_password(
     tried = app.test_client().post("/login", data={"username": "nora", "password": ""})
     assert tried.status_code == 422
     assert claim(student.id, term.id, section.id).outcome == "enrolled"
-    assert "Nora Novak" in admin.get("/admin/search?q=N777").text
+    assert "Nora Novak" in admin.get("/admin/search?q=N777", follow_redirects=True).text
     assert admin.get("/admin/students/new").status_code == 200
 
 

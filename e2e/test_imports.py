@@ -14,8 +14,9 @@ from e2e.sizes import too_wide
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from tests import cast as builders
+from tests.exchange import whole_semesters
 from tests.exchange.campus import Campus
-from tests.exchange.class_schedules import ALGORITHMS, write_xlsx
+from tests.exchange.class_schedules import ALGORITHMS, banner_lines, write_xlsx
 from tests.exchange.makers import as_zip, set_cell, zipped
 
 
@@ -139,6 +140,27 @@ def test_a_class_schedule_of_another_system_comes_in_and_edits_of_it_stay(
     boss.page.get_by_role("button", name="Use the files’ values").click()
     expect(boss.page.get_by_text("The file’s value replaces it.").first).to_be_visible()
     expect(first_line).to_contain_text("overwritten")
+
+
+def test_a_whole_semester_as_banner_writes_it_comes_in(meet: Meet, tmp_path: Path) -> None:
+    boss, name = meet("max"), "Winter 2033"
+    files = whole_semesters.write_semester(tmp_path / "semester")
+    book = write_xlsx(tmp_path, banner_lines(files, ", "))
+    boss.go("/admin/imports")
+    boss.page.get_by_label("Files", exact=True).set_input_files(book)
+    boss.page.get_by_label("Term", exact=True).fill(name)
+    boss.page.get_by_role("button", name="Upload and preview").click()
+    apply = boss.page.get_by_role("button", name="Apply the import")
+    boss.asks_until(apply)
+    sections = boss.page.get_by_role("region", name="Changes").get_by_role("row", name="Sections")
+    expect(sections.get_by_role("cell").first).to_have_text(f"{whole_semesters.SECTIONS}")
+    expect(boss.page.get_by_text("refused")).to_have_count(0)
+    apply.click()
+    boss.asks_until(boss.page.get_by_text("The import was applied."))
+    boss.page.get_by_role("link", name="View sections").click()
+    expect(boss.page.get_by_text(f"{whole_semesters.SECTIONS} in {name}")).to_be_visible()
+    boss.page.get_by_role("link", name="Topics of").first.click()
+    expect(boss.page.locator("main")).to_contain_text("Class Schedule.xlsx")  # in its history
 
 
 def test_a_workbook_goes_out_is_edited_and_only_its_edited_cells_come_in(

@@ -2,6 +2,7 @@
 
 import csv
 import zipfile
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -91,3 +92,63 @@ def _cell(text: str) -> str:
         f'<table:table-cell office:value-type="string"><text:p>{escape(text)}</text:p>'
         "</table:table-cell>"
     )
+
+
+SENTENCES = {
+    "level": "Levels",
+    "major": "Majors",
+    "classification": "Classifications",
+    "field_of_study": "Fields of Study (Major, Minor, or Concentration)",
+    "degree": "Degrees",
+    "campus": "Campuses",
+    "college": "Colleges",
+}
+
+
+def _rows(folder: Path, name: str) -> list[dict[str, str]]:
+    with (folder / name).open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def banner_lines(folder: Path, between: str) -> Iterable[dict[str, str]]:
+    """Yield a semester as a class schedule of Banner has it, with a sign between people."""
+    texts: dict[str, str] = defaultdict(str)
+    for each in _rows(folder, "restrictions.csv"):
+        must = "Must be" if each["rule"] == "must_be" else "May not be"
+        sentence = f"{must} enrolled in one of the following {SENTENCES[each['kind']]}:"
+        if not texts[each["crn"]].endswith(sentence):
+            texts[each["crn"]] += f"{sentence}\n"
+        texts[each["crn"]] += f"      {each['value']}\n"
+    meetings = defaultdict(list)
+    for each in _rows(folder, "meetings.csv"):
+        names = [name.strip() for name in each["instructors"].split("/") if name.strip()]
+        first, last = (day[5:].replace("-", "/") for day in (each["date_start"], each["date_end"]))
+        times = each["start_time"] or each["end_time"]
+        meetings[each["crn"]].append(
+            {
+                "Days": each["days"],
+                "Time": f"{each['start_time']}-{each['end_time']}" if times != "TBA" else "TBA",
+                "Date (MM/DD)": f"{first}-{last}" if first else "",
+                "Location": each.get("location", ""),
+                "Instructor": between.join(
+                    f"{name} (P)" if at == 0 else name for at, name in enumerate(names)
+                ),
+            }
+        )
+    for each in _rows(folder, "sections.csv"):
+        subject, number = each["course_id"].rsplit("-", 1)
+        line = {
+            "CRN": each["crn"],
+            "Subj": subject,
+            "Crse": number,
+            "Sec": each["section"],
+            "Title": each["section_title"],
+            "Cred": each["credits"],
+            "Cap": each["capacity"],
+            "Act": each["enrolled"],
+            "Rem": each["remaining"],
+            "Restrictions": texts[each["crn"]],
+        }
+        first_meeting, *others = meetings[each["crn"]] or [{}]
+        yield line | first_meeting
+        yield from others

@@ -1,6 +1,5 @@
 """The whole real semester of RPI, autumn 2020, where the shared data is at hand."""
 
-import os
 from collections import Counter
 from pathlib import Path
 
@@ -8,13 +7,10 @@ import pytest
 
 from portal.backend import Backend
 from portal.catalog.term_catalog import TermCatalog, catalog_of
-from portal.core.settings import ROOT
 from portal.windows.warmup import warm_up
 from tests.exchange.campus import Made, imported, kinds, read
 from tests.exchange.mapped_columns import rename_headings
-
-DATA = Path(os.environ.get("FAIRSEAT_DATA") or ROOT.parent / "shared" / "data")
-FOLDER = DATA / "rpi-fall-2020"
+from tests.exchange.whole_semesters import REAL as FOLDER
 
 pytestmark = pytest.mark.skipif(
     not FOLDER.is_dir(), reason=f"the data of the real semester is not at {FOLDER}"

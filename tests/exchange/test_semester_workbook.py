@@ -10,12 +10,12 @@ from sqlalchemy import update
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.exchange.exporting.semester import write_workbook
+from tests.exchange import whole_semesters
 from tests.exchange.campus import Made, imported
 from tests.exchange.makers import edit_workbook, latest, press, send, set_cell
 from tests.exchange.oneroster import moved
 from tests.exchange.test_semester_export import (
     DATES,
-    FOLDER,
     TERM,
     campus,
     empty,
@@ -139,7 +139,9 @@ def test_an_admin_downloads_edits_and_uploads_it(
     assert "Semester exported" in boss.get("/admin/audit").text
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason=f"the real semester is not at {FOLDER}")
-def test_the_real_semester_comes_out_as_a_workbook_and_changes_nothing(tmp_path: Path) -> None:
-    imported(FOLDER, TERM)
+@pytest.mark.parametrize("name", whole_semesters.EACH)
+def test_a_whole_semester_comes_out_as_a_workbook_and_changes_nothing(
+    tmp_path: Path, name: str
+) -> None:
+    imported(whole_semesters.folder_of(name, tmp_path), TERM)
     assert updated(workbook(tmp_path / "semester.xlsx"), remove=True)[0] == {}

@@ -2,11 +2,13 @@
 
 import ast
 import copy
+import hashlib
 import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -332,6 +334,15 @@ def test_the_published_problem_reads_back_the_same(mechanism: str) -> None:
     assert read == problem(mechanism)
     assert proof.root(read) == told["root"]
     assert allocate(read, seed()).to_json() == told["result"]
+
+
+@pytest.mark.parametrize("script", [verify, verify_root])
+def test_the_docs_have_the_hash_of_each_script(script: ModuleType) -> None:
+    """A student who doubts the portal can compare the script that it offers."""
+    path = Path(str(script.__file__))
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    docs = (Path(__file__).parents[2] / "docs/allocation.md").read_text()
+    assert f"| `{path.name}` | `{digest}` |" in docs, digest
 
 
 def test_the_verifier_is_short_and_needs_the_standard_library_alone() -> None:

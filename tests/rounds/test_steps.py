@@ -18,8 +18,9 @@ from portal.catalog.models import Term
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.moments import milliseconds
-from portal.notifications.models import Notification
-from portal.people.models import Student
+from portal.notifications.kinds import text_of
+from portal.notifications.models import Notification, OutboxEntry
+from portal.people.models import Account, Student
 from portal.registration.plan_store import change
 from portal.registration.plans import move
 from portal.rounds import ballots, results, steps, store
@@ -149,10 +150,19 @@ def told(student: Student) -> list[Notification]:
 def test_students_with_a_ballot_are_told_that_it_is_fixed_with_the_root(
     popular: Round, cast: Cast
 ) -> None:
+    """By mail too, as no one can change a mail later."""
+    with transaction() as session:
+        ada = session.get_one(Account, cast.ada.account_id)
+        ada.email = "ada@example.edu"
     steps.work(ended(popular).term_id)
     steps.work(popular.term_id)
     (found,) = told(cast.ada)
-    assert (found.kind, found.data["root"]) == ("ballot", again(popular.id).root)
+    root = again(popular.id).root
+    assert (found.kind, found.data["root"]) == ("ballot", root)
+    with transaction() as session:
+        (mail,) = session.scalars(select(OutboxEntry).filter_by(notification_id=found.id))
+    assert mail.kind == "mail"
+    assert str(root) in " ".join(text_of(found).text)
     assert told(cast.dan) == []
 
 

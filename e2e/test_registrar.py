@@ -138,7 +138,7 @@ def test_several_sections_get_seats_and_students_see_it_until_it_is_undone(
     expect(main.locator("h1")).to_have_text("Undo the change of 2 sections?")
     main.locator("#reason").fill(WHY)
     main.get_by_role("button", name="Undo the change").click()
-    expect(main.locator("h1")).to_have_text("2 sections are changed")
+    expect(main.locator("h1")).to_have_text("The change of 2 sections is undone")
     expect(ada.seats(section)).to_contain_text("20")
 
 

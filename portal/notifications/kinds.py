@@ -42,6 +42,7 @@ class Kind:
     rank: int = 0
     toast: bool = False  # open pages show the notification; for other kinds they show the event
     role: str = "student"  # who receives it
+    of_term: bool = True  # whether it is about the term that it belongs to
 
 
 def text_of(notification: Notification) -> NotificationText:
@@ -513,6 +514,7 @@ HOLD = Kind(
     _l("A hold is placed on your record or lifted"),
     _l("You can’t add classes during a hold. We tell you the reason and who can lift it."),
     toast=True,
+    of_term=False,
 )
 WINDOW_SOON = Kind(
     "window_soon",

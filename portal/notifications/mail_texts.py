@@ -77,7 +77,8 @@ def standard(kind: str) -> Wording:
     hello, parts = _("Hello %(name)s,", name="{name}"), ["{title}.", "{text}"]
     sign_off = "{institution}"
     if kind not in UNASKED:
-        parts, sign_off = [*parts, "{link}", "{settings}"], "{institution}, {term}"
+        parts = [*parts, "{link}", "{settings}"]
+        sign_off = "{institution}, {term}" if KINDS[kind].of_term else sign_off
     return Wording("{title}", "\n\n".join([hello, *parts, f"--\n{sign_off}"]) + "\n")
 
 

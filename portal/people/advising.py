@@ -28,6 +28,14 @@ def advises(visitor: Visitor, student: int) -> bool:
         return session.scalar(select(Student.id).where(*mine)) is not None
 
 
+def advisers() -> dict[str, str]:
+    """Return the names of all advisers by username, sorted by name."""
+    query = select(Account.username, Account.name).where(is_adviser(Account))
+    with transaction() as session:
+        found = session.execute(query.order_by(Account.name, Account.username))
+        return {row.username: row.name for row in found}
+
+
 def assign(student: int, seen: int, username: str, *, by: int, why: str) -> None:
     """Give a student the adviser of that username, or none if it is blank.
 

@@ -45,6 +45,7 @@ __all__ = [
     "SelectOneField",
     "StudentNumbersField",
     "TextField",
+    "UsernameField",
     "decimal_number",
     "whole_number",
 ]
@@ -111,6 +112,33 @@ class ReasonField(NoteField):
             "missing", _l("Enter a reason. It is saved in the audit trail with your name.")
         )
         super().__init__(label or needed, required=required, render_kw={}, **more)
+
+
+class UsernameField(TextField):
+    """The username of a new account."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(
+            _l("Username"),
+            longest=64,
+            missing=_l("Enter a username."),
+            description=_l("For the login. It can’t be changed later."),
+            render_kw={"spellcheck": "false", "autocapitalize": "none"},
+            **more,
+        )
+
+    def pre_validate(self, form: Form) -> None:
+        """Raise StopValidation if it is missing or too long, or has spaces or invisible signs."""
+        super().pre_validate(form)
+        if " " in self.data:
+            raise StopValidation(
+                _(
+                    "A username has no spaces. Use dots instead, such as %(name)s.",
+                    name=self.data.lower().replace(" ", "."),
+                )
+            )
+        if not self.data.isprintable():
+            raise StopValidation(_("Use letters, digits and visible symbols only."))
 
 
 class StudentNumbersField(StringField):  # type: ignore[misc]

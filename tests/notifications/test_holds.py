@@ -59,6 +59,15 @@ def test_it_goes_by_mail(cast: Cast) -> None:
     assert mail.to == "ada@u.example"
     assert mail.message["Subject"] == "There is a hold on your record: Bursar"
     assert "the bursar’s office" in " ".join(mail.message.get_content().split())
+    assert "Fall 2030" not in mail.message.get_content()
+
+
+@pytest.mark.usefixtures("story")
+def test_the_inbox_names_no_term_for_it(app: Flask, cast: Cast) -> None:
+    place(cast)
+    page = browser_of(app, "ada").get("/inbox").text
+    assert "There is a hold on your record: Bursar" in page
+    assert "Fall 2030" not in page.split('class="inbox-when"')[1].split("</p>")[0]
 
 
 @pytest.mark.usefixtures("story")

@@ -23,6 +23,7 @@ from portal.web.http.access import signed_in, visitor
 bp = Blueprint("inbox", __name__, url_prefix="/inbox")
 bp.add_app_template_global(inbox.unread, "inbox_of")
 bp.add_app_template_global(text_of, "notification_text")
+bp.add_app_template_test(lambda entry: KINDS[entry.kind].of_term, "of_term")
 
 TOASTS = {kind.name for kind in KINDS.values() if kind.toast}
 

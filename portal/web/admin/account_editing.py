@@ -23,7 +23,7 @@ from portal.web.admin.section_editing import confirm_change, conflict, form_page
 from portal.web.admin.section_forms import Sent
 from portal.web.confirm import Confirmation
 from portal.web.drafts import render_or_redirect
-from portal.web.forms import Form, ReasonForm, TextField
+from portal.web.forms import Form, ReasonForm, TextField, UsernameField
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 
@@ -77,18 +77,10 @@ class NewAccountForm(AccountForm):
 
     rows: ClassVar[tuple[tuple[str, ...], ...]] = (("username", "email"), ("name",))
 
-    username = TextField(
-        _l("Username"),
-        longest=64,
-        missing=_l("Enter a username."),
-        description=_l("For the login. It can’t be changed later."),
-        render_kw={"spellcheck": "false", "autocapitalize": "none"},
-    )
+    username = UsernameField()
 
-    def validate_username(self, field: TextField) -> None:
+    def validate_username(self, field: UsernameField) -> None:
         """Raise ValidationError if another account has the username."""
-        if not field.data.isprintable():
-            raise ValidationError(_("Use letters, digits and visible symbols only."))
         if request.method == "GET" and account_editing.username_taken(self.session, field.data):
             raise ValidationError(_("Another account has this username, possibly a deleted one."))
 

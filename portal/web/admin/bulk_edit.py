@@ -249,7 +249,10 @@ def change(term_id: int) -> ResponseReturnValue:
 
     if plan.skipped or not plan.edits:  # something has changed since the review
         return redirect(address, 303) if repeated() else drafts.show_draft(request.path)
-    drafts.save(by, request.path, result, plan.reverse, UNDO)
+    reverse, undoes = plan.reverse, "undo" in sent
+    if undoes:
+        reverse["undid"] = "yes"
+    drafts.save(by, request.path, result, reverse, UNDO)
     try:
         _carry_out(plan, by, sent["reason"])
     except Stale as stale:
@@ -260,7 +263,10 @@ def change(term_id: int) -> ResponseReturnValue:
         return _refused(plan, refused.section_id, why)
     ids = [each.stored.id for each in plan.edits]
     apply_in_ledger(term_id, *ids)
-    flash(_n("Changed: %(num)s section.", "Changed: %(num)s sections.", len(ids)))
+    if undoes:
+        flash(_n("Undone: %(num)s section.", "Undone: %(num)s sections.", len(ids)))
+    else:
+        flash(_n("Changed: %(num)s section.", "Changed: %(num)s sections.", len(ids)))
     return go(address)
 
 
@@ -274,6 +280,7 @@ def _done_page(offered: TermCatalog, undo: "Sent | None") -> ResponseReturnValue
         term=offered.term,
         cards=offered.some(undo.getlist("section", type=int)),
         undo=[*undo.items(multi=True)] if "undo" in undo else [],
+        undone="undid" in undo,
     )
 
 
@@ -324,7 +331,7 @@ def _label(name: str) -> str:
 def _is_sent_again(name: str) -> bool:
     """Return whether a field stays in the form that confirms; its versions are replaced."""
     gone = {"all", "reason", "confirmed", "refused", "result", "section", "csrf_token", "edit"}
-    return name not in gone | {"did", "at"} and not name.startswith("version_")
+    return name not in gone | {"did", "at", "undid"} and not name.startswith("version_")
 
 
 def _refused(plan: Plan, section_id: int, why: str) -> ResponseReturnValue:

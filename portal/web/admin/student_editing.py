@@ -28,7 +28,14 @@ from portal.web.admin.section_forms import ParsedField, Sent
 from portal.web.admin.students import address_of
 from portal.web.confirm import Confirmation
 from portal.web.drafts import render_or_redirect
-from portal.web.forms import DecimalField, Form, ReasonForm, SelectOneField, TextField
+from portal.web.forms import (
+    DecimalField,
+    Form,
+    ReasonForm,
+    SelectOneField,
+    TextField,
+    UsernameField,
+)
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 from portal.windows import cohorts
@@ -149,18 +156,10 @@ class NewStudentForm(StudentForm):
 
     rows: ClassVar[tuple[tuple[str, ...], ...]] = (("username", "email"), *StudentForm.rows)
 
-    username = TextField(
-        _l("Username"),
-        longest=64,
-        missing=_l("Enter a username."),
-        description=_l("For the login. It can’t be changed later."),
-        render_kw={"spellcheck": "false", "autocapitalize": "none"},
-    )
+    username = UsernameField()
 
-    def validate_username(self, field: TextField) -> None:
+    def validate_username(self, field: UsernameField) -> None:
         """Raise ValidationError if another account has the username."""
-        if not field.data.isprintable():
-            raise ValidationError(_("Use letters, digits and visible symbols only."))
         if request.method == "GET" and accounts.username_taken(field.data):
             raise ValidationError(_("Another account has this username, possibly a deleted one."))
 

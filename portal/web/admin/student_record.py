@@ -439,10 +439,18 @@ class AdviserForm(Form):
         _l("Username of the adviser"),
         longest=64,
         required=False,
-        description=_l("An account with the role of an adviser. Leave blank for no adviser."),
-        render_kw={"spellcheck": "false", "autocapitalize": "none"},
+        description=_l(
+            "Choose an adviser from the list, or type a name to find one. Leave blank for no"
+            " adviser."
+        ),
+        render_kw={"spellcheck": "false", "autocapitalize": "none", "list": "advisers"},
     )
     reason = ReasonField()
+
+    @property
+    def known(self) -> dict[str, dict[str, str]]:
+        """Return the suggestions of its field: usernames with names."""
+        return {"advisers": advising.advisers()}
 
 
 @bp.route("/adviser", methods=["GET", "POST"])

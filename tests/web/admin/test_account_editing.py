@@ -87,6 +87,10 @@ def test_a_colleague_gets_an_account_and_chooses_the_password_by_mail(
     ("changes", "why"),
     [
         ({"username": ""}, "Enter a username"),
+        (
+            {"username": "Nora Novak"},
+            "A username has no spaces. Use dots instead, such as nora.novak.",
+        ),
         ({"username": "ADA"}, "Another account has this username"),
         ({"username": "no\u200bra"}, "Use letters, digits and visible symbols only."),
         ({"username": "n" * 65}, "Username: enter at most 64 characters."),

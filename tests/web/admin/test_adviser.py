@@ -92,6 +92,18 @@ def test_adviser_sees_advisees_alone(adviser: FlaskClient, cast: Cast) -> None:
     assert adviser.get(f"/admin/students/{cast.ben.id}").status_code == 404
 
 
+def test_advisers_are_suggested_and_one_without_advisees_reads_why(
+    app: Flask, boss: FlaskClient, vic: Account, cast: Cast
+) -> None:
+    page = boss.get(f"/admin/students/{cast.ada.id}/adviser").text
+    assert f'<option value="{vic.username}">{vic.name}</option>' in page
+    assert 'list="advisers"' in page
+    assert "max</option>" not in page.casefold()
+    alone = browser_of(app, "vic")
+    assert "No students are assigned to you yet." in words(alone.get("/admin/students").text)
+    assert "No student matches." in words(alone.get("/admin/students?q=x").text)
+
+
 def test_adviser_sees_plan_schedule_and_record(
     app: Flask, adviser: FlaskClient, cast: Cast, section: Section, term: Term
 ) -> None:

@@ -120,7 +120,9 @@ def test_a_change_is_undone_from_the_list_of_last_changes(
     again.location = here
     review = undo(admin, again)
     assert "Undo the change of 3 sections?" in text_of(review)
-    assert confirmed(admin, review).status_code == 303
+    done = confirmed(admin, review)
+    assert done.status_code == 303
+    assert "The change of 3 sections is undone" in text_of(admin.get(done.location))
     assert capacities(every) == [2, 5, 8]
     page = admin.get(here).text
     assert page.count("Undo</button>") == 1  # of the undoing; the change itself is undone

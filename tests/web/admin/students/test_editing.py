@@ -116,6 +116,10 @@ def test_student_is_created_without_a_password(
     [
         ({"username": "ada"}, "Another account has this username"),
         ({"username": ""}, "Enter a username"),
+        (
+            {"username": "Nora Novak"},
+            "A username has no spaces. Use dots instead, such as nora.novak.",
+        ),
         ({"name": ""}, "Enter a name"),
         ({"number": ""}, "Enter a student number"),
         ({"number": "N 1"}, "letters and digits without spaces"),

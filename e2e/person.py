@@ -105,8 +105,8 @@ class Person:
         return self.page.locator("#mine")
 
     def ask(self, section: Section) -> None:
-        """Open the section's dialog."""
-        self.cell(section).get_by_role("link").click()
+        """Open the section's dialog: to add it, or the last one, to drop it."""
+        self.cell(section).get_by_role("link").last.click()
         expect(self.dialog).to_be_visible()
 
     def confirm(self) -> None:

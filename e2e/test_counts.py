@@ -29,7 +29,7 @@ def test_a_row_that_has_focus_keeps_it_when_it_changes(
     here.cell(last_seat).get_by_role("link").focus()
     there.pick(last_seat)
     here.has(last_seat, "selected")
-    expect(here.cell(last_seat).get_by_role("link", name="Drop")).to_be_focused()
+    expect(here.cell(last_seat).get_by_role("link", name="Swap")).to_be_focused()
 
 
 def test_the_last_seat_turns_the_button_into_the_waitlist(

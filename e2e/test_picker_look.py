@@ -75,9 +75,12 @@ def test_dropping_looks_unlike_swapping(meet: Meet, term: Term, section: Section
     builders.an_open_window(term)
     ada = meet("ada").enter(term)
     ada.pick(section)
-    swap, drop = (ada.mine.get_by_role("link", name=it) for it in ("Swap", "Drop"))
-    assert swap.evaluate(COLOUR) != drop.evaluate(COLOUR)
-    assert ada.cell(section).get_by_role("link").evaluate(COLOUR) == drop.evaluate(COLOUR)
+    ada.has(section, "selected")
+    for place in (ada.mine, ada.cell(section)):
+        swap, drop = (place.get_by_role("link", name=it) for it in ("Swap", "Drop"))
+        assert swap.evaluate(COLOUR) != drop.evaluate(COLOUR)
+    ada.cell(section).get_by_role("link", name="Swap").click()
+    expect(ada.dialog).to_contain_text("for which section?")
 
 
 def test_the_banner_is_large_only_when_minutes_count(meet: Meet, term: Term) -> None:

@@ -32,6 +32,7 @@ MOST = 8  # bands, besides that of everyone else
 MOST_CREDITS = 1000
 LONGEST = 500  # characters of a line
 SHOWN = 60  # characters of a line that is too long
+NAMED = 20  # names of a kind that a text lists
 OWN_MAJOR = "major of the course"
 KINDS = {"year": "years", "level": "levels", "major": "subjects"}
 ENTRY = re.compile(r"(?P<kind>year|level|major|credits)s?\s*:\s*(?P<names>.+)", re.IGNORECASE)
@@ -142,19 +143,39 @@ def _write(band: Band) -> str:
     return "; ".join(parts)
 
 
+def conditions(session: Session) -> list[tuple[str, str]]:
+    """Return what a line may say: an example of each kind of condition, and its meaning."""
+    known = cohorts.choices(session)
+
+    def example(kind: str, otherwise: str) -> str:
+        return next(iter(known[KINDS[kind]]), otherwise)
+
+    def names(kind: str) -> str:
+        return cohort_names.join_names(list(known[KINDS[kind]]), NAMED)
+
+    return [
+        (f"year: {example('year', 'Senior')}", _("class years: %(names)s", names=names("year"))),
+        (f"level: {example('level', 'Graduate')}", _("levels: %(names)s", names=names("level"))),
+        (f"major: {example('major', 'CSC')}", _("majors: %(names)s", names=names("major"))),
+        ("credits: 90", _("so many completed credits, or more")),
+        (OWN_MAJOR, _("majors in the subject of the course")),
+    ]
+
+
 def parse(session: Session, text: str) -> list[Band]:
-    """Return the bands of a text, a line each. Raise `Unclear`, which names every wrong line."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    """Return the bands of a text, a line each. Raise `Unclear`, which numbers every wrong line."""
+    numbered = enumerate(map(str.strip, text.splitlines()), 1)
+    lines = [(number, line) for number, line in numbered if line]
     if len(lines) > MOST:
         raise Unclear(_("Write at most %(most)s groups.", most=MOST))
     choices = cohorts.choices(session) if lines else {}
     found: list[Band] = []
     errors = []
-    for line in lines:
+    for number, line in lines:
         try:
             found.append(_parse(line, choices, found))
         except Unclear as unclear:
-            errors.append(str(unclear))
+            errors.append(_("Line %(number)s: %(error)s", number=number, error=str(unclear)))
     if errors:
         raise Unclear(" ".join(errors))
     return found
@@ -220,7 +241,7 @@ def _names(written: str, offered: Mapping[str, str]) -> list[str]:
                 _(
                     "No student has “%(name)s”. Choose from: %(names)s.",
                     name=each,
-                    names=cohort_names.join_names(list(offered), 20),
+                    names=cohort_names.join_names(list(offered), NAMED),
                 )
             )
         names.append(known[each.casefold()])

@@ -53,7 +53,18 @@ def of_section(
         *_small_rooms(session, details),
         *_unknown_names(session, details),
         *_unknown_values(session, details),
-        *conflicts[:SHOWN],
+        *_shortened(conflicts),
+    ]
+
+
+def _shortened(warnings: list[str]) -> list[str]:
+    """Return the first of many warnings, and how many more there are."""
+    more = len(warnings) - SHOWN
+    if more <= 0:
+        return warnings
+    return [
+        *warnings[:SHOWN],
+        _n("And %(num)s more conflict.", "And %(num)s more conflicts.", more),
     ]
 
 

@@ -256,8 +256,11 @@ def _people_wait(positions: int) -> str:
 
 
 def _bands_form(term: Term, form: BandsForm) -> str:
+    with transaction() as session:
+        conditions = bands.conditions(session)
+    rule = bands.rule(term.bands) or FIRST_COME
     return render_template(
-        "admin/bands.html", term=term, form=form, rule=bands.rule(term.bands) or FIRST_COME
+        "admin/bands.html", term=term, form=form, rule=rule, conditions=conditions
     )
 
 

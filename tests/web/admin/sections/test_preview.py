@@ -103,6 +103,18 @@ def test_double_booked_room_and_instructor_are_named_and_allowed(
     assert "Hall 1 is taken by MAT 1000-07" in text_of(admin.get(address(section)))
 
 
+def test_many_conflicts_are_counted(
+    admin: FlaskClient, term: Term, section: Section, cast: Cast
+) -> None:
+    course = builders.a_course("MAT-1000")
+    for number in range(7):
+        times = (NOON,)
+        builders.a_section(course, term, number=f"1{number}", meetings=times, instructor=cast.iris)
+    answer = text_of(send(admin, section, **TO_NOON))
+    assert answer.count("at the same time (") == 12
+    assert "And 2 more conflicts." in answer
+
+
 def test_canceled_section_conflicts_with_nothing(
     admin: FlaskClient, term: Term, section: Section
 ) -> None:

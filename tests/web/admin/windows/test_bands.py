@@ -79,13 +79,24 @@ def test_bands_are_stored_with_a_reason_and_published(
     assert "first served" in words(admin.get(f"/admin/terms/{term.id}/rules").text)
 
 
+def test_the_form_lists_what_a_line_may_say(
+    admin: FlaskClient, section: Section, term: Term
+) -> None:
+    assert section
+    page = words(admin.get(address(term)).text)
+    for kind in ("year: ", "level: ", "major: ", "credits: 90", "major of the course"):
+        assert kind in page.partition("Conditions that you can write")[2]
+    assert "Freshman" in page
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("seniors first", "is not a condition"),
+        ("seniors first", "Line 1: “seniors first” is not a condition"),
+        ("year: Senior\n\nyear: Seniors", "Line 3: No student has “Seniors”."),
         ("year: Seniors", "No student has “Seniors”."),
         ("year: Seniors\ncredits: 0", "No student has “Seniors”. Choose from:"),
-        ("year: Seniors\ncredits: 0", "enter a whole number such as 90: credits: 0"),
+        ("year: Seniors\ncredits: 0", "Line 2: Credits: enter a whole number such as 90"),
         ("year:  ,", "A name is missing"),
         ("credits: many", "enter a whole number"),
         ("credits: 0", "enter a whole number"),

@@ -165,7 +165,7 @@ def test_a_withdrawal_in_spanish_without_scripts(meet: Meet, term: Term) -> None
     person = meet(name, viewport=NARROW, locale="es-MX", java_script_enabled=False)
     page = person.page
     person.go(f"/terms/{term.id}/applications")
-    page.get_by_role("link", name=re.compile("Empezar.*Abandono")).click()
+    page.get_by_role("link", name=re.compile("Empezar.*Baja")).click()
     page.get_by_role("radio").check()
     page.get_by_role("button", name="Continuar").click()
     page.get_by_label("¿Por qué tienes que dejar la clase?").fill("Estoy enferma.")

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from e2e.contrast import DESKTOP, PHONE, places
 from e2e.person import Meet
@@ -26,6 +26,34 @@ def test_a_double_click_makes_one(
     ada.has(section, "selected")
     assert len(posts) == 1
     assert portal.backend.ledger.seats(term.id)[section.id].taken == 1
+
+
+def test_a_button_says_at_once_that_it_was_pressed(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    ada = meet("ada").enter(term)
+    ada.expected = re.compile(r"htmx:(sendError|afterRequest)|ERR_FAILED")
+    held: list[Route] = []
+    ada.page.route(
+        "**/pick", lambda it: held.append(it) if it.request.method == "POST" else it.continue_()
+    )
+    ada.ask(section)
+    button = ada.dialog.locator("button[type=submit]")
+    before = button.bounding_box()
+    button.click()
+    expect(button).to_have_text("Adding…")
+    expect(button).to_have_attribute("aria-disabled", "true")
+    expect(ada.dialog.get_by_role("status")).to_have_text("Adding…")
+    assert button.bounding_box() == before
+    held.pop().abort()
+    expect(button).to_have_text("Add class")
+    expect(button).not_to_have_attribute("aria-disabled", "true")
+    button.click()
+    expect(button).to_have_text("Adding…")
+    held.pop().continue_()
+    expect(ada.dialog).to_be_hidden()
+    ada.has(section, "selected")
 
 
 # Presses the dialog's button as soon as it is there.

@@ -161,7 +161,7 @@ def test_pages_are_painted_before_their_script_comes(
     ada.page.route("**/build/script.js*", keep)
     ada.page.goto(f"/terms/{term.id}", wait_until="domcontentloaded")
     expect(ada.page.locator(f"#section-{section.id}")).to_be_visible()
-    ada.page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
+    ada.until("performance.getEntriesByName('first-contentful-paint').length > 0")
     dialog = ada.page.locator("#dialog[open]")
     asked: list[str] = []
     ada.page.on("request", lambda it: asked.append(it.url))

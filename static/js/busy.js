@@ -1,4 +1,7 @@
-// A form is sent once: further presses do nothing until it has been answered.
+// A form is sent once: further presses do nothing until it has been answered. A button with other
+// words for that time shows them at once, in a box that keeps its size.
+
+const waiting = new WeakMap(); // forms, each with what gives its button its own words back
 
 addEventListener("submit", (event) => {
   const form = event.target;
@@ -10,7 +13,25 @@ addEventListener("submit", (event) => {
   }
   form.dataset.busy = "yes";
   form.setAttribute("aria-busy", "true");
+  const button = event.submitter ?? form.querySelector("[type=submit]");
+  if (button?.dataset.doing) say(form, button);
 }, true);
+
+function say(form, button) {
+  const words = [...button.childNodes];
+  const { width, height } = button.getBoundingClientRect();
+  Object.assign(button.style, { minInlineSize: `${width}px`, minBlockSize: `${height}px` });
+  button.setAttribute("aria-disabled", "true");
+  button.replaceChildren(button.dataset.doing);
+  const spoken = form.closest("dialog")?.querySelector(".dialog-spoken") ?? document.getElementById("spoken");
+  spoken.textContent = button.dataset.doing;
+  waiting.set(form, () => {
+    button.replaceChildren(...words);
+    button.removeAttribute("style");
+    button.removeAttribute("aria-disabled");
+    spoken.textContent = "";
+  });
+}
 
 addEventListener("htmx:afterRequest", (event) => release(event.detail.elt));
 
@@ -22,4 +43,6 @@ addEventListener("pageshow", (event) => {
 export function release(form) {
   delete form.dataset?.busy;
   form.removeAttribute?.("aria-busy");
+  waiting.get(form)?.();
+  waiting.delete(form);
 }

@@ -223,5 +223,7 @@ def _mistakes_of_ballot(ballot: Ballot, known: Mapping[str, Section]) -> Iterato
         yield f"{ballot.pseudonym}: no such section"
     if any(not OWN.issuperset(own) for own in ballot.own.values()):
         yield f"{ballot.pseudonym}: something differs that can't"
+    if any(own.get(name, 0) < 0 for own in ballot.own.values() for name in ("credits", "load")):
+        yield f"{ballot.pseudonym}: a negative number"
     if any(not bundle or len(set(bundle)) < len(bundle) for bundle in bundles):
         yield f"{ballot.pseudonym}: an alternative is empty, or has a section twice"

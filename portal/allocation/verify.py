@@ -97,22 +97,18 @@ class Round:
             self.held |= {w: {at: self.held[w].get(at, turn) for at in after[w]} for w in after}
         return len(taken) == len(team)
 
-    def pick(self, who, turn):  # the best option that can be had; return how many turns it uses
-        lower = range(max(self.held[who], default=-1) + 1, len(self.options[who]))
-        picked = (self.options[who][at][2] for at in lower if self.move([(who, at)], turn))
-        return len({part["course"] for part in next(picked, [])})
-
     def serial(self):
-        for who, at in self.position.items():
-            while self.pick(who, at + 1):
-                pass
+        for who, number in self.position.items():
+            for at in range(len(self.options[who])):
+                self.move([(who, at)], number + 1)
 
     def draft(self):
-        next_turn = dict.fromkeys(self.position, 1)
+        next_turn = Counter()  # of each student: a bundle uses a turn for each of its courses
         for turn in range(1, 1 + max([0, *(x["most_courses"] for x in self.ballots.values())])):
-            for who in list(next_turn)[:: 1 if turn % 2 else -1]:
-                if next_turn[who] == turn:
-                    next_turn[who] += self.pick(who, turn) or -turn
+            for who in list(self.position)[:: 1 if turn % 2 else -1]:
+                for at in range(max(self.held[who], default=-1) + 1, len(self.options[who])):
+                    if next_turn[who] <= turn and self.move([(who, at)], turn):
+                        next_turn[who] = turn + len({x["course"] for x in self.options[who][at][2]})
 
     def key(self, team):  # of who applies together, the smaller the better: level, then draw order
         parts = [(self.ballots[w], x["priority"]) for w, a in team for x in self.options[w][a][2]]
@@ -149,27 +145,36 @@ def result_of(settings, ballots, seed):
     return {w: [[*options[w][at][:2], mine[at]] for at in sorted(mine)] for w, mine in held.items()}
 
 
+def sense(settings, ballots):  # whether these can be the settings and ballots of a round
+    found, names = Round(settings, ballots, "", []), [each["pseudonym"] for each in ballots]
+    fine = names == sorted({f"{int(x, 16):064x}" for x in names}) and min(found.free.values()) >= 0
+    fine &= len(settings["sections"]) == len({each["id"] for each in settings["sections"]})
+    for own in (fields for each in ballots for fields in each["own"].values()):
+        fine &= own.keys() <= {"course", "credits", "load", "meetings"}
+        fine &= min(own.get("credits", 0), own.get("load", 0)) >= 0
+    for joint, team in found.teams.items():  # or one alternative of one student, without a name
+        bundles = [[part["id"] for part in found.options[who][at][2]] for who, at in team]
+        fine &= all(x == bundles[0] for x in bundles) and len(dict(team)) == len(team)
+        fine &= len(set(bundles[0])) == len(bundles[0]) > 0
+        fine &= 2 <= len(team) <= 4 or isinstance(joint, tuple)
+    return fine
+
+
 def main(path, code="", noted=""):
-    data = json.loads(Path(path).read_text(encoding="utf-8"))
+    data = json.loads(Path(path).read_bytes(), parse_float=int, parse_constant=int)  # or an error
     settings, ballots, result = data["settings"], data["ballots"], data["result"]
-    mine, names = sha256(code), [each["pseudonym"] for each in ballots]
     root, seed = root_of([settings, *ballots]), sha256(f"{data['secret']}:{data['public_value']}")
-    joint = [(c["joint"], str(c["alternatives"])) for b in ballots for c in b["choices"]]
-    groups = Counter(each for each in joint if each[0])
-    own = {key for each in ballots for fields in each["own"].values() for key in fields}
-    free = Round(settings, ballots, seed, []).free.values()
-    sense = own <= {"course", "credits", "load", "meetings"} and names == sorted(set(names))
-    sense &= len(dict([*groups])) == len(groups) and all(2 <= size <= 4 for size in groups.values())
+    mine = [each for each in ballots if each["pseudonym"] == sha256(code)]
     tests = {
-        "The settings and ballots make sense.": sense and min(free) >= 0,
+        "The settings and ballots make sense.": sense(settings, ballots),
         "The root is the one of these settings and ballots.": root == data["root"],
         "It is the root that you noted.": noted in ("", root),
-        "Your ballot is in the file.": not code or mine in names,
+        "Your ballot is in the file.": mine or not code,
         "The secret is the committed one.": sha256(data["secret"]) == settings["commitment"],
         "The result follows from them.": result == result_of(settings, ballots, seed),
     }
     print(*(f"{'yes' if passed else 'NO '} {text}" for text, passed in tests.items()), sep="\n")
-    print("Your ballot, seats:", [b for b in ballots if b["pseudonym"] == mine], result.get(mine))
+    print("Your ballot, seats:", mine, result.get(sha256(code)))
     print("Announced?", root, {**settings, "sections": "", "public_value": data["public_value"]})
     return 0 if all(tests.values()) else 1
 

@@ -9,7 +9,7 @@ from portal.backend import Backend
 from portal.catalog.term_catalog import SectionView, read_catalog
 from portal.core.db import transaction
 from portal.exchange.importing.models import Options
-from portal.exchange.importing.report import Report
+from portal.exchange.importing.report import Report, summary
 from portal.exchange.importing.runs import Imported, import_files
 from tests.exchange.campus import Campus, imported, nothing
 from tests.exchange.oneroster import moved
@@ -76,8 +76,17 @@ def test_blank_cells_and_missing_rows_erase_only_if_that_is_chosen(tmp_path: Pat
     before = facts(first.term)
     blank = Campus(section_title="", note="", campus="", credits="")
     blank.rows["meetings.csv"] = []
-    update(blank.write(tmp_path))
+    report = Report()
+    options = Options(term="Spring 2021", update=True)
+    import_files(blank.write(tmp_path), options, report, nothing)
     assert facts(first.term) == before
+    found = [(note.column, note.more) for note in report.of("blank_unchanged")]
+    assert ("campus", "Here: “Main”.") in found
+    assert ("note", "Here: “Bring a laptop.”.") in found
+    rows = {note.file for note in report.of("rows_unchanged")}
+    assert {"meetings.csv", "restrictions.csv", "cross_lists.csv"} <= rows
+    count = len(found) + len(report.of("rows_unchanged")) + len(report.of("never_blank"))
+    assert ("not changed", count) in summary(report.found)
     update(blank.write(tmp_path), erase=True)
     found = section(first.term)
     assert (found.note, found.campus, found.meetings, found.restrictions) == ("", "", (), ())

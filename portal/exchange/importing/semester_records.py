@@ -65,7 +65,7 @@ def stage_semester(
         revision = here.records.course_revision(code)
         stage.bases.compare("course", code, course.row["revision"], revision)
         stage.put("course", code, _known_part(course, here, options), course.row)
-        if course.row["revision"]:
+        if course.listed:
             note_unchanged_course(course, here, erase=options.erase)
     for crn in semester.refused & here.sections:
         stage.put("section", key_of(name, crn), {})
@@ -79,8 +79,7 @@ def stage_semester(
         stage.bases.compare("section", key, base.revision, here.records.section_revision(crn))
         stage.put("section", key, _known_fields(section, semester, options), section.row)
         _stage_instructors(stage, section, key, here, options)
-        if base.revision:
-            note_unchanged_cells(section, base, here, files.names(), erase=options.erase)
+        note_unchanged_cells(section, base, here, files.names(), erase=options.erase)
     stage.unnamed = {"teaching", "section"} if options.remove else set()
 
 

@@ -1,6 +1,6 @@
-"""Cells and rows of an edited export that an import leaves as the portal has them.
+"""Cells and rows of files that an import leaves as the portal has them.
 
-Each is reported, so that no edit is dropped silently.
+Each is reported, so that no edit is dropped silently and the first lines of the report count them.
 """
 
 from collections.abc import Collection, Iterator
@@ -41,7 +41,10 @@ OF_COURSE = {
 def note_unchanged_cells(
     section: Section, base: Base, here: KnownRecords, files: Collection[str], *, erase: bool
 ) -> None:
-    """Report the edits of an exported section that the import does not make."""
+    """Report the blank cells, missing rows and edits of a section that change nothing.
+
+    Only the files of an export tell which number of students is an edit.
+    """
     row, crn = section.row, section.row["crn"]
     stored = here.records.sections.get(crn)
     if stored is None:
@@ -62,7 +65,7 @@ def note_unchanged_cells(
 
 
 def note_unchanged_course(course: Course, here: KnownRecords, *, erase: bool) -> None:
-    """Report the blank cells of an exported course; courses of other terms stay as they are."""
+    """Report the blank cells of a listed course; courses of other terms stay as they are."""
     stored = here.records.courses.get(course.code)
     if stored is None or course.code in here.shared:
         return
@@ -82,5 +85,6 @@ def _missing(section: Section, files: Collection[str]) -> Iterator[tuple[str, st
     """Yield the fields that files have rows of, but none of this section, with the file."""
     for field, names in IN_ROWS.items():
         file = next((name for name in names if name in files), "")
-        if file and not (field in section.fields or getattr(section, field, None)):
+        stated = field in section.fields or getattr(section, field, None)
+        if file and not stated and field not in section.refused:  # which is reported already
             yield field, file

@@ -126,7 +126,7 @@ def test_a_class_schedule_of_another_system_comes_in_and_edits_of_it_stay(
     expect(boss.page.get_by_text("“Special approval of the dean”").first).to_be_visible()
     refused = boss.page.locator(".import-notes", has_text="abc")
     expect(refused.locator("li p")).to_have_text(
-        [re.compile("capacity: “abc”$"), "Write a whole number."]
+        [re.compile("Cap: “abc”$"), "Write a whole number."]
     )
     expect(refused.get_by_text("This value can’t be read")).to_have_count(1)  # said once
     boss.page.get_by_role("button", name="Apply the import").click()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
+from dataclasses import replace
 
 from portal.ledger.types import AdminAdjustment, Candidate, Claim, Decision, HeldSeat, Reason
 from portal.registration.reasons import NOT_OVERRIDABLE
@@ -63,7 +64,9 @@ class Adjustments(Wishes):
         each = self.sections[part.section]
         open_ = each.taken + each.reserved_left < each.spec.capacity
         mine = open_ or each.reserve_for(part.reserves)
-        if each.room and mine and each.heads[:1] == [student]:
+        # A move gives them another chance.
+        passed = {who: why for who, why in each.passed.items() if not gone or who != student}
+        if each.room and mine and replace(each, passed=passed).heads[:1] == [student]:
             return self.comes_first(part.section, student)
         return self.claimable(part, gone)
 

@@ -152,6 +152,28 @@ def test_move_is_one_step_and_no_drop_of_the_day(desk: Desk) -> None:
     assert desk.ledger.drops(TERM, 501) == {}
 
 
+@pytest.mark.parametrize("batch", [False, True])
+def test_move_of_a_skipped_student_comes_before_those_behind_them(
+    desk: Desk, *, batch: bool
+) -> None:
+    """The move changes their seats, so the skip no longer counts, alone or in a batch."""
+    desk.section(1)
+    desk.section(2, capacity=1)
+    desk.claim(501, 2)
+    desk.claim(601, 1)
+    for student in (601, 602):
+        assert desk.claim(student, 2).outcome == Outcome.WAITLISTED
+    desk.section(2, capacity=2, version=2)
+    desk.promote(2, 601, limit=0)  # skipped: too many credits
+    assert codes(desk.adjust(601, add=2)) == ["full"]  # the seat belongs to 602
+    if batch:
+        (answer,) = desk.adjust_batch(desk.adjustment(601, 2, 1))
+    else:
+        answer = desk.adjust(601, add=2, drop=1)
+    assert answer.outcome == Outcome.ENROLLED
+    assert (desk.queue(2), desk.roster(1), desk.roster(2)) == ([602], [], [501, 601])
+
+
 def test_refused_move_keeps_the_old_seat(desk: Desk) -> None:
     desk.section(1)
     desk.section(2, capacity=0)

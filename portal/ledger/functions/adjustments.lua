@@ -9,10 +9,11 @@ local NOT_OVERRIDABLE = {
 -- Whether a seat exists for this student: a free one belongs to the first student who may have it.
 local function seat_for(term, section, student)
   local reserves, kept = term.ask.add.reserves, not has_unreserved(section)
-  -- In a trial, the seat of the same move is already dropped.
-  if term:claimable(section, reserves, not term.is_trial and term.ask.drop or nil) then return true end
+  -- In a trial, the seat of the same move is already dropped, and so is a skip of its student.
+  local gone = not term.is_trial and term.ask.drop or nil
+  if term:claimable(section, reserves, gone) then return true end
   if not section.free or kept and not reserve_for(section, reserves) then return false end
-  local head = term:actives(section.id, 1, kept)[1]
+  local head = term:actives(section.id, 1, kept, gone and student)[1]
   return head == tonumber(student) and term:comes_first(section, student)
 end
 

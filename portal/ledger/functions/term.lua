@@ -256,13 +256,15 @@ function Term:is_skipped(section, student)
   return redis.call("HEXISTS", self:key("passed", section), student) == 1
 end
 
--- The first n waiting students who are not skipped; with `unasked`, not set aside either.
-function Term:actives(section, n, unasked)
+-- The first n waiting students who are not skipped; with `unasked`, not set aside either. A skip of
+-- the student `retried` does not count.
+function Term:actives(section, n, unasked, retried)
   local found, from, page = {}, 0, nil
   repeat
     page = redis.call("ZRANGE", self:key("queue", section), from, from + n - 1)
     for _, student in ipairs(page) do
-      local skipped = self:is_skipped(section, student) or unasked and self:is_aside(section, student)
+      local skipped = tonumber(student) ~= tonumber(retried) and self:is_skipped(section, student)
+      skipped = skipped or unasked and self:is_aside(section, student)
       if not skipped and #found < n then found[#found + 1] = tonumber(student) end
     end
     from = from + n

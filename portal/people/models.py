@@ -173,7 +173,7 @@ class ApiToken(Base):
     digest: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
     scopes: Mapped[list[str]] = mapped_column(
         ARRAY(String(40))
-    )  # of tokens.SCOPES or service_tokens.SCOPES
+    )  # of PERSONAL_SCOPES or SERVICE_SCOPES
     created_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
     expires_at: Mapped[datetime | None] = mapped_column(Moment)
     revoked_at: Mapped[datetime | None] = mapped_column(Moment)

@@ -167,6 +167,42 @@ ROLES = {
     "service": Role(_l("Program"), frozenset({Right.CALL_ADMIN_API})),
 }
 
+
+@dataclass(frozen=True)
+class Scope:
+    """What a token allows, in words, and the rights that this takes."""
+
+    label: str
+    rights: frozenset[Right]
+
+
+# Of personal tokens. What they read and change follows from the rights of their account.
+PERSONAL_SCOPES = {
+    "read": Scope(_l("View my classes, waitlist positions and available sections"), frozenset()),
+    "register": Scope(
+        _l("Register for me: add, drop and swap classes, join and leave waitlists"),
+        frozenset({Right.REGISTER}),
+    ),
+}
+# Of service tokens. Each token may also read what needs only a login.
+SERVICE_SCOPES = {
+    "windows": Scope(
+        _l("Create, move, extend, close and cancel selection windows"),
+        frozenset({Right.CHANGE_WINDOWS}),
+    ),
+    "waiting-room": Scope(_l("Control waiting rooms"), frozenset({Right.CHANGE_WINDOWS})),
+    "read-models": Scope(_l("Rebuild the read models"), frozenset({Right.OPERATE})),
+    "registrations": Scope(
+        _l("Register and drop classes in a student’s name"), frozenset({Right.ADJUST})
+    ),
+}
+
+
+def service_scopes(rights: frozenset[Right]) -> dict[str, str]:
+    """Return the scopes that someone with these rights may give to a program, with their words."""
+    return {name: each.label for name, each in SERVICE_SCOPES.items() if each.rights <= rights}
+
+
 STAFF_ROLES = tuple(name for name, role in ROLES.items() if role.given)
 
 

@@ -12,18 +12,10 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Select, select, text
 
 from portal.core.db import transaction
-from portal.core.i18n import _l
 from portal.people import tokens
 from portal.people.models import Account, ApiToken
 from portal.people.tokens import NameTakenError, TokenRequest
 
-# The actions that a service token allows. Each token may also read what needs only a login.
-SCOPES = {
-    "windows": _l("Create, move, extend, close and cancel selection windows"),
-    "waiting-room": _l("Control waiting rooms"),
-    "read-models": _l("Rebuild the read models"),
-    "registrations": _l("Register and drop classes in a student’s name"),
-}
 DAYS = 365  # unless another time is chosen
 LOCK = "SELECT pg_advisory_xact_lock(hashtext('fairseat service tokens'))"
 

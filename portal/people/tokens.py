@@ -16,11 +16,11 @@ from portal.core.audit_trail import add_audit_entry
 from portal.core.cache import Cache
 from portal.core.db import transaction
 from portal.people.models import ACTIVE, Account, ApiToken
+from portal.people.roles import PERSONAL_SCOPES
 from portal.people.signals import token_created
 
 COMMAND_LINE = "command line"  # the reason of changes without a page
 PREFIX = "fs_"  # lets scanners for leaked secrets recognize a token
-SCOPES = ("read", "register")  # read one's own data, and change it
 MAX_TOKENS = 20  # live tokens of one account
 FRESH_SECONDS = 2.0  # every node knows of a revoked token within this time
 USE_PRECISION = timedelta(minutes=5)  # how exactly the last use is recorded
@@ -48,7 +48,7 @@ class TokenRequest:
     """A token to create: what it is for, what it may do, and for how many days (None = always)."""
 
     name: str
-    scopes: Sequence[str] = SCOPES
+    scopes: Sequence[str] = tuple(PERSONAL_SCOPES)
     days: int | None = None
 
 

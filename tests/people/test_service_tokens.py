@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Barrier
 from typing import Any
 
@@ -15,7 +16,9 @@ from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people import service_tokens, signing_keys
 from portal.people.models import Account, ApiToken
+from portal.people.roles import PERSONAL_SCOPES, ROLES, SERVICE_SCOPES, Right, rights_of
 from portal.people.tokens import NameTakenError, TokenRequest
+from tests import cast as builders
 from tests import commands
 from tests.cast import Cast
 from tests.web.api.callers import Caller
@@ -162,3 +165,29 @@ def test_a_command_rotates_the_keys(cast: Cast) -> None:
     assert "PRIVATE" not in rotated.stdout + rotated.stderr
     assert len(entries("signing_key.make")) == 2
     assert cast.max
+
+
+def test_nobody_gives_a_program_a_scope_beyond_their_own_rights(
+    app: Flask, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cast
+    builders.an_account("helga", staff_roles=["help_desk"])
+    more = {Right.SEE_SERVICE_TOKENS, Right.CHANGE_SERVICE_TOKENS, Right.CHANGE_WINDOWS}
+    role = ROLES["help_desk"]
+    monkeypatch.setitem(ROLES, "help_desk", replace(role, rights=role.rights | more))
+    rights_of.cache_clear()
+    try:
+        helga = browser_of(app, "helga")
+        offered = re.findall(r'name="scopes"[^>]* value="([^"]+)"', helga.get(PAGE).text)
+        assert set(offered) == {"windows", "waiting-room"}
+        assert helga.post(PAGE, data=wish()).status_code == 422  # for registrations
+        assert not service_tokens.live()
+        assert helga.post(PAGE, data=wish(scopes=["windows"])).status_code == 201
+    finally:
+        rights_of.cache_clear()
+
+
+def test_each_scope_of_a_view_is_in_the_table(app: Flask) -> None:
+    named = {each.scope for each in app.view_functions.values() if hasattr(each, "scope")}
+    assert named <= SERVICE_SCOPES.keys() | PERSONAL_SCOPES.keys()
+    assert named >= SERVICE_SCOPES.keys()

@@ -8,7 +8,8 @@ from sqlalchemy import select
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people.models import ApiToken
-from portal.people.tokens import SCOPES, digest
+from portal.people.roles import PERSONAL_SCOPES
+from portal.people.tokens import digest
 
 
 def a_token(account_id: int, *scopes: str, name: str = "test", **fields: datetime) -> str:
@@ -18,7 +19,7 @@ def a_token(account_id: int, *scopes: str, name: str = "test", **fields: datetim
         account_id=account_id,
         name=name,
         digest=digest(secret),
-        scopes=list(scopes or SCOPES),
+        scopes=list(scopes or PERSONAL_SCOPES),
         **fields,
     )
     with transaction() as session:

@@ -11,7 +11,7 @@ from portal.backend import backend
 from portal.notifications.mail import is_address
 from portal.people import accounts, permissions, service_tokens, signing_keys, staff, tokens
 from portal.people.permissions import PermissionRefusedError, Target
-from portal.people.roles import STAFF_ROLES
+from portal.people.roles import PERSONAL_SCOPES, SERVICE_SCOPES, STAFF_ROLES
 from portal.people.tokens import TokenRequest
 from portal.registration.reasons import PERMISSIONS
 from portal.runtime.command_context import connected
@@ -117,7 +117,7 @@ def _end_roles(username: str, ended: tuple[str, ...]) -> None:
 @click.option(
     "--scope",
     "scopes",
-    type=click.Choice((*tokens.SCOPES, *service_tokens.SCOPES)),
+    type=click.Choice((*PERSONAL_SCOPES, *SERVICE_SCOPES)),
     multiple=True,
     help="Permitted action; can be repeated; default: all.",
 )
@@ -129,8 +129,9 @@ def token_command(user: str, *, service: bool, revoke: bool, **choices: Any) -> 
     """
     if revoke and not service:
         raise click.UsageError("Use --revoke only with --service.")
-    scopes = choices["scopes"] or (service_tokens.SCOPES if service else tokens.SCOPES)
-    if wrong := set(scopes) - set(service_tokens.SCOPES if service else tokens.SCOPES):
+    known = SERVICE_SCOPES if service else PERSONAL_SCOPES
+    scopes = choices["scopes"] or known
+    if wrong := set(scopes) - set(known):
         raise click.UsageError(f"This kind of token has no scope {', '.join(sorted(wrong))}.")
     days = choices["days"] or (service_tokens.DAYS if service else None)
     wanted = TokenRequest(user if service else choices["name"], sorted(set(scopes)), days)

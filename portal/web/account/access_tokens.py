@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 from portal.core.i18n import _, _l, _n
 from portal.people import tokens
 from portal.people.models import ApiToken
+from portal.people.roles import PERSONAL_SCOPES
 from portal.people.tokens import MAX_TOKENS, TokenRequest
 from portal.web.confirm import Confirmation
 from portal.web.forms import ChoicesField, Form, SelectOneField, TextField
@@ -18,10 +19,6 @@ from portal.web.http.layout import go
 bp = Blueprint("tokens", __name__, url_prefix="/tokens")
 
 DAYS = (30, 90, 365)  # choices of a token's validity
-SCOPES = {
-    "read": _l("View my classes, waitlist positions and available sections"),
-    "register": _l("Register for me: add, drop and swap classes, join and leave waitlists"),
-}
 
 
 def valid_for(default: str) -> SelectOneField:
@@ -46,7 +43,7 @@ class TokenForm(Form):
     )
     scopes = ChoicesField(
         _l("Allowed actions"),
-        choices=SCOPES,
+        choices={name: each.label for name, each in PERSONAL_SCOPES.items()},
         missing=_l("Choose at least one permission."),
         default=["read"],
     )

@@ -7,8 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.core.i18n import _, _l
 from portal.people import service_tokens
-from portal.people.roles import Right
-from portal.people.service_tokens import SCOPES
+from portal.people.roles import Right, rights_of, service_scopes
 from portal.people.tokens import NameTakenError, TokenRequest
 from portal.web.account.access_tokens import valid_for
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
@@ -30,7 +29,7 @@ class ServiceTokenForm(Form):
     )
     scopes = ChoicesField(
         _l("Allowed actions"),
-        choices=SCOPES,
+        choices=lambda: service_scopes(rights_of(visitor().roles)),
         missing=_l("Choose at least one permission."),
     )
     days = valid_for("365")

@@ -11,10 +11,8 @@ from portal.catalog.term_catalog import TermCatalog, live_terms, published_terms
 from portal.ledger import types as ledger_types
 from portal.ledger.types import HeldSeat, WaitlistPosition
 from portal.people.advising import advises
-from portal.people.roles import ROLES, Right
-from portal.people.service_tokens import SCOPES as SERVICE_SCOPES
+from portal.people.roles import PERSONAL_SCOPES, ROLES, SERVICE_SCOPES, Right
 from portal.people.student_profile import profile
-from portal.people.tokens import SCOPES
 from portal.recorder import odds
 from portal.web.api import recorded_reads
 from portal.web.api.blueprint import bp
@@ -36,7 +34,7 @@ class Me(Answer):
     teacher_ids = fields.List(
         fields.Integer(), metadata={"description": "Of the instructors who share the account."}
     )
-    scopes = fields.List(one_of(*SCOPES, *SERVICE_SCOPES))
+    scopes = fields.List(one_of(*PERSONAL_SCOPES, *SERVICE_SCOPES))
     csrf_token = described(
         fields.String, "For the header X-CSRFToken, if a session asks.", allow_none=True
     )
@@ -133,7 +131,7 @@ def me() -> dict[str, Any]:
         "roles": sorted(who.roles),
         "student_id": who.student_id,
         "teacher_ids": sorted(who.instructor_ids),
-        "scopes": sorted(g.get("scopes", SCOPES)),
+        "scopes": sorted(g.get("scopes", PERSONAL_SCOPES)),
         "csrf_token": None if authentication.bearer() else generate_csrf(),
     }
 

@@ -9,8 +9,7 @@ from marshmallow.validate import OneOf
 
 from portal.core.i18n import _, _l
 from portal.people import signed_tokens
-from portal.people.roles import Right
-from portal.people.service_tokens import SCOPES
+from portal.people.roles import SERVICE_SCOPES, Right
 from portal.people.tokens import PREFIX
 from portal.web.api.blueprint import bp, invalid
 from portal.web.api.fields import described, items, one_of
@@ -18,7 +17,7 @@ from portal.web.api.schemas import Answer, Body, answer, envelope
 from portal.web.http import authentication
 from portal.web.http.access import needs_scope, requires, visitor
 
-TOKEN_SCOPES = (*SCOPES, "read")
+TOKEN_SCOPES = (*SERVICE_SCOPES, "read")
 
 
 class TokenBody(Body):

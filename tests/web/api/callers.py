@@ -8,7 +8,8 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from portal.people import service_tokens, tokens
-from portal.people.tokens import SCOPES, TokenRequest
+from portal.people.roles import PERSONAL_SCOPES, SERVICE_SCOPES
+from portal.people.tokens import TokenRequest
 
 ROOT = "/api/v1"
 
@@ -34,12 +35,12 @@ class Caller:
         return {"Authorization": f"Bearer {self.token}", **named}
 
 
-def caller(app: Flask, username: str, scopes: tuple[str, ...] = SCOPES) -> Caller:
+def caller(app: Flask, username: str, scopes: tuple[str, ...] = tuple(PERSONAL_SCOPES)) -> Caller:
     """Return a program with a token of that account."""
     return Caller(app.test_client(), tokens.create_for(username, TokenRequest("tests", scopes)))
 
 
 def program(app: Flask, *scopes: str, name: str = "Advising system") -> Caller:
     """Return a program of the university with a service token, by default with all scopes."""
-    wanted = TokenRequest(name, scopes or tuple(service_tokens.SCOPES), 30)
+    wanted = TokenRequest(name, scopes or tuple(SERVICE_SCOPES), 30)
     return Caller(app.test_client(), service_tokens.create(wanted, by=None))

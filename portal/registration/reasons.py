@@ -74,6 +74,11 @@ class Explanation:
     apply: ApplicationStart | None = None
 
     @property
+    def label(self) -> str:
+        """Return the reason in a few words."""
+        return label(self.code)
+
+    @property
     def without_form(self) -> "Explanation":
         """Return the explanation without a step to a form that would be refused."""
         return replace(self, step=None) if self.step and self.step.opens_form else self
@@ -93,9 +98,7 @@ def explain(reasons: Iterable[Reason], context: RefusalContext) -> list[Explanat
         if step and (step.url in offered or (step.opens_form and not _form_helps(each, reasons))):
             step = None
         offered |= {step.url} if step else set()
-        apply = _application_start(kind, context)
-        apply = None if any(apply == other.apply for other in found) else apply
-        found.append(Explanation(each.code, text, step, apply))
+        found.append(Explanation(each.code, text, step, _application_start(kind, context)))
     return found
 
 

@@ -16,8 +16,9 @@ from portal.catalog.models import Section
 from portal.core.db import transaction
 from tests import cast as builders
 from tests.applications.stories import ANSWERS, an_application, decider, history, the
-from tests.cast import Cast
+from tests.cast import Cast, Meets
 from tests.notifications.stories import notices
+from tests.web.pages import press
 from tests.web.visitors import browser_of
 
 
@@ -240,6 +241,25 @@ def test_a_refusal_leads_to_the_application_that_can_lift_it(
     assert "Ask for a late add" in page
     assert "MAT 1" in unescape(ada.get(address).text)
     assert cast.ada
+
+
+def test_refusals_that_one_permission_can_lift_lead_to_one_application(
+    ada: FlaskClient, term: Any
+) -> None:
+    mine, barred = (
+        builders.a_section(
+            builders.a_course(code),
+            term,
+            meetings=(Meets("MR", "10:00", "11:50"),),
+            prerequisites={"course": needs} if needs else {},
+        )
+        for code, needs in (("CSC-1", ""), ("CSC-2", "MAT-1"))
+    )
+    builders.an_open_window(term)
+    press(ada, mine, "pick")
+    page = unescape(ada.get(f"/terms/{term.id}/sections/{barred.id}/pick").text)
+    assert "One request covers these: Time conflict, Prerequisite missing." in page
+    assert page.count(here(barred, f"/new/permission?section={barred.id}")) == 1
 
 
 def test_a_refused_drop_leads_to_the_late_drop(ada: FlaskClient, held: Section) -> None:

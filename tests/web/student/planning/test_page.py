@@ -52,7 +52,7 @@ def test_submit_button_is_disabled_until_the_window_opens(
     shown = panel(ada.get(f"/terms/{term.id}").text)
     assert 'plan-asleep" type="button" aria-disabled="true">' in shown
     assert "Submit plan Opens " in words(shown)
-    assert 'plan-submit" type="submit">' in shown
+    assert 'plan-submit" type="submit"' in shown
 
 
 def test_only_the_submit_button_is_shown_in_an_open_window(ada: FlaskClient, cast: Cast) -> None:

@@ -414,6 +414,11 @@ def named_instructors(session: Session) -> list[NamedInstructor]:
     return list(session.info["instructors"])
 
 
+def forget_instructors(session: Session) -> None:
+    """Read those who may teach again, when they are next asked for in this transaction."""
+    session.info.pop("instructors", None)
+
+
 def raise_catalog_version(session: Session, term_id: int) -> None:
     """Make every process reload the term's catalog.
 

@@ -59,6 +59,16 @@ def test_a_new_instructor_alone_is_notified(seated: Path) -> None:
     assert [each[0] for each in changed()] == ["Instructors: no longer Terry Lee."] * 2
 
 
+def test_an_instructor_whom_the_import_adds_is_named(seated: Path) -> None:
+    other = school().add(
+        "users", sourcedId="t-9", username="nora", givenName="Nora", familyName="New"
+    )
+    other.add("roles", userSourcedId="t-9", role="teacher")
+    other.add("enrollments", classSourcedId="90001", userSourcedId="t-9", role="teacher")
+    imported(other.write(seated))
+    assert [each[0] for each in changed()] == ["Instructors: now Nora New."] * 2
+
+
 def test_fields_without_notification_are_not_notified(seated: Path) -> None:
     imported(school(waitlist=9).write(seated))
     assert changed() == []

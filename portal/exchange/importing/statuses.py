@@ -116,7 +116,6 @@ def change_statuses(session: Session, found: Import) -> None:
 
     Each gets its own entry in the audit trail, which names the import.
     """
-    session.info.pop("instructors", None)  # the import may have added some
     reason = f"Import {found.id}: {found.name}"
     for seen, action in edits_of(session, found.id):
         if not action:

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from portal.catalog import section_changes
 from portal.catalog.models import Section
 from portal.catalog.section_fields import NamedInstructor
-from portal.catalog.sections import named_instructors
+from portal.catalog.sections import forget_instructors, named_instructors
 from portal.catalog.term_catalog import read_catalog
 from portal.catalog.views import SectionView
 from portal.exchange.importing.diff import Counts
@@ -143,6 +143,7 @@ def recording_section_changes(session: Session, import_id: int, counts: Counts) 
     session.execute(RENEW_TAUGHT, this)
     yield
     session.expire_all()
+    forget_instructors(session)  # the import may have added some
     after = _read_sections(session, terms, concerned)
     versions = select(Section.id, Section.version).where(Section.id.in_(concerned))
     for section, version in session.execute(versions):

@@ -78,7 +78,8 @@ def standard(kind: str) -> Wording:
     sign_off = "{institution}"
     if kind not in UNASKED:
         parts = [*parts, "{link}", "{settings}"]
-        sign_off = "{institution}, {term}" if KINDS[kind].of_term else sign_off
+        if kind not in KINDS or KINDS[kind].of_term:
+            sign_off = "{institution}, {term}"
     return Wording("{title}", "\n\n".join([hello, *parts, f"--\n{sign_off}"]) + "\n")
 
 

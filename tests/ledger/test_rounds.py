@@ -1,12 +1,13 @@
 """Allocation rounds in the ledger: seats held back, given once, and let go."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 from portal.allocation.mechanisms import allocate
-from portal.allocation.problem import Problem
+from portal.allocation.problem import Problem, make
 from portal.allocation.result import reserves as reserves_of
 from portal.ledger.errors import LedgerBehind
 from portal.ledger.types import Claim, Outcome, PoolSpec, ReserveSpec, RoundAnswer, RoundMove
@@ -216,7 +217,11 @@ def test_those_who_wait_come_first_in_sections_that_the_round_does_not_hold(desk
     assert against(answer, 1) == ["full"]
 
 
-@given(problems(joint=False))
+def without_permissions(problem: Problem) -> Problem:
+    return make(problem.settings, [replace(each, own={}) for each in problem.ballots])
+
+
+@given(problems(joint=False).map(without_permissions))
 @settings(
     max_examples=rounds(30, soak=600),
     deadline=None,

@@ -56,7 +56,7 @@ def test_two_people_see_the_same_seats_go_each_in_their_own_language(
     expect(ada.seats(section)).to_contain_text("19 de 20 libres")
     ada.pick(section)
     expect(ben.seats(section)).to_contain_text("18 of 20 open")
-    expect(ada.page.locator("#toasts")).to_contain_text("Has añadido")
+    expect(ada.page.locator("#toasts")).to_contain_text("Añadiste")
     expect(ben.page.locator("#toasts")).to_contain_text("You added")
 
 

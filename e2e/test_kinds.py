@@ -42,7 +42,7 @@ def ask_for_withdrawal(page: Page, term: Term, _wanted: Section) -> None:
 def ask_for_permission(page: Page, term: Term, wanted: Section) -> None:
     """From the refusal, which leads to the application."""
     page.goto(f"/terms/{term.id}/sections/{wanted.id}/pick")
-    page.get_by_role("link", name="Ask for a permission").click()
+    page.get_by_role("link", name="Ask for permission").click()
     page.get_by_role("button", name="Continue").click()
     page.get_by_label("Prerequisites").check()
     page.get_by_role("button", name="Save and continue").click()

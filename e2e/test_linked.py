@@ -103,7 +103,7 @@ def test_the_waitlist_that_a_seat_needs_is_left_together_with_the_seat(
     expect(ben.dialog).to_be_hidden()
     for section in (pair.lecture, pair.small):
         ben.has(section, "")
-    expect(ben.page.locator("#toasts")).to_contain_text("You left the waitlist of")
+    expect(ben.page.locator("#toasts")).to_contain_text("You left the waitlist for")
     portal.audit(term.name)
 
 

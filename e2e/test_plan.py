@@ -166,7 +166,7 @@ def test_a_next_step_in_my_plan_opens_the_dialog_and_so_does_every_later_one(
     ada.page.keyboard.press("Escape")
     expect(ada.dialog).to_be_hidden()
     ada.mine.get_by_role("link", name="Drop").click()
-    expect(ada.dialog).to_contain_text("You lose your seat at once")
+    expect(ada.dialog).to_contain_text("You lose your seat immediately")
     ada.page.keyboard.press("Escape")
     lines(ada).get_by_role("link", name="Swap").click()
     ada.confirm()

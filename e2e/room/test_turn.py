@@ -51,7 +51,7 @@ def test_the_lobby_draws_and_opens_by_itself_and_nothing_moves(
     window = builders.a_coming_window(term)
     ada = meet("ada", viewport=screen).enter(term)
     expect(ada.page.locator("#gate")).to_contain_text(
-        "You are in the draw for the first positions."
+        "You’re in the draw. Your position is set when registration opens."
     )
     before = ada.page.evaluate(FRAME)
     ada.page.evaluate(PHASES)
@@ -166,8 +166,8 @@ def test_while_others_wait_the_number_is_the_end_of_my_turn_and_says_why_it_move
     ben.ask(section)
     ben.page.keyboard.press("Escape")
     waits_as(ben, 1)
-    looks_until(ada, "Others are waiting now, so your turn ends")
-    expect(banner).to_contain_text("Others are waiting: your turn ends")
+    looks_until(ada, "Other students are waiting now, so your turn ends")
+    expect(banner).to_contain_text("Other students are waiting: your turn ends")
     expect(banner.locator(".clock")).to_have_text(re.compile(r"^\s*1[0-5]:\d\d\s*$"))
     expect(toasts).to_have_attribute("aria-live", "polite")
     admit(2)

@@ -84,15 +84,22 @@ def codes(tree: Tree | None) -> Iterator[str]:
 
 def describe(tree: Tree) -> str:
     """Return the tree as a phrase: "CSC 1100 with C or better and one of MAT 1010 or MAT 1020"."""
+    return any_of(_choices(tree)) if "any" in tree else _part(tree)
+
+
+def _part(tree: Tree) -> str:
     if "course" in tree:
         course = shown(str(tree["course"]))
         if "grade" not in tree:
             return course
         return _("%(course)s with %(grade)s or better", course=course, grade=tree["grade"])
     if "all" in tree:
-        return all_of([describe(node) for node in tree["all"]])
-    nodes = [f"({describe(node)})" if "all" in node else describe(node) for node in tree["any"]]
-    return _("one of %(courses)s", courses=any_of(nodes))
+        return all_of([_part(node) for node in tree["all"]])
+    return _("one of %(courses)s", courses=any_of(_choices(tree)))
+
+
+def _choices(tree: Tree) -> list[str]:
+    return [f"({_part(node)})" if "all" in node else _part(node) for node in tree["any"]]
 
 
 def shown(code: str) -> str:

@@ -175,7 +175,7 @@ def _canceled(notification: Notification) -> NotificationText:
     if notification.data["had"] == "seat":
         text = _("You had a seat in %(title)s. You keep your other classes.", **about)
     else:
-        text = _("You were on the waitlist of %(title)s. You keep your other classes.", **about)
+        text = _("You were on the waitlist for %(title)s. You keep your other classes.", **about)
     title = _("%(name)s has been canceled", name=_named(notification.data))
     step = NextStep(_("Find another section"), _sections_of_course(notification))
     return NotificationText(title, (text,), step, "stop")
@@ -456,8 +456,8 @@ SKIPPED = Kind(
 ROUND = Kind(
     "round",
     _round,
-    _l("The result of an allocation round is out"),
-    _l("When the seats of a round in which you took part are given, or it is canceled"),
+    _l("An allocation round has results"),
+    _l("When a round that you entered has results or is canceled"),
     toast=True,
 )
 BALLOT = Kind(
@@ -465,7 +465,7 @@ BALLOT = Kind(
     _ballot,
     _l("Your ballot in an allocation round is final"),
     _l(
-        "Includes the root, a code to check the round with later. Also sent if the round’s end"
+        "Includes a code, the root, for checking the result later. Also sent if the round’s end"
         " changes."
     ),
     toast=True,

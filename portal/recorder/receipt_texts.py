@@ -53,14 +53,14 @@ SENTENCES = (
     (
         "waitlisted",
         "instead",
-        _k("You joined the waitlist of %(name)s at position %(place)s, to swap %(old)s for it."),
+        _k("You joined the waitlist for %(name)s at position %(place)s, to swap %(old)s for it."),
     ),
     (
         "waitlisted",
         "round",
-        _k("An allocation round put you on the waitlist of %(name)s at position %(place)s."),
+        _k("An allocation round put you on the waitlist for %(name)s at position %(place)s."),
     ),
-    ("waitlisted", "", _k("You joined the waitlist of %(name)s at position %(place)s.")),
+    ("waitlisted", "", _k("You joined the waitlist for %(name)s at position %(place)s.")),
     (
         "swap_planned",
         "",
@@ -92,13 +92,13 @@ SENTENCES = (
     (
         "left",
         "lost",
-        _k("You lost your position on the waitlist of %(name)s, as the rules of the term say."),
+        _k("You lost your position on the waitlist for %(name)s, as the rules of the term say."),
     ),
-    ("left", "", _k("You left the waitlist of %(name)s.")),
+    ("left", "", _k("You left the waitlist for %(name)s.")),
     ("passed_over", "", _k("A seat opened in %(name)s, but you couldn’t get it.")),
-    ("reconsidered", "", _k("You can get a seat from the waitlist of %(name)s again.")),
+    ("reconsidered", "", _k("You can get a seat from the waitlist for %(name)s again.")),
     ("refused", "drop", _k("You couldn’t drop %(name)s.")),
-    ("refused", "leave", _k("You couldn’t leave the waitlist of %(name)s.")),
+    ("refused", "leave", _k("You couldn’t leave the waitlist for %(name)s.")),
     ("refused", "instead", _k("You couldn’t swap %(old)s for %(name)s.")),
     ("refused", "", _k("You couldn’t add %(name)s.")),
 )

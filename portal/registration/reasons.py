@@ -303,12 +303,12 @@ def _already_enrolled(_facts: Facts, context: RefusalContext) -> Answer:
 def _already_waiting(facts: Facts, context: RefusalContext) -> Answer:
     if position := facts.get("position"):
         text = _(
-            "You are already on the waitlist of %(name)s, at position %(place)s.",
+            "You are already on the waitlist for %(name)s, at position %(place)s.",
             name=context.name,
             place=position,
         )
     else:
-        text = _("You are already on the waitlist of %(name)s.", name=context.name)
+        text = _("You are already on the waitlist for %(name)s.", name=context.name)
     return text, next_steps.my_selections(context)
 
 
@@ -709,7 +709,7 @@ def _drop_limit(facts: Facts, context: RefusalContext) -> Answer:
 
 @reason("not_waiting", _l("Not on the waitlist"), fixable=True)
 def _not_waiting(_facts: Facts, context: RefusalContext) -> Answer:
-    text = _("You are not on the waitlist of %(name)s now.", name=context.name)
+    text = _("You are not on the waitlist for %(name)s now.", name=context.name)
     return text, next_steps.my_selections(context)
 
 

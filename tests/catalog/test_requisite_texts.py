@@ -55,8 +55,8 @@ def test_nested_trees_of_one_joint_are_one_tree() -> None:
             every("CSC-1100", some("MAT-1010", "MAT-1020")),
             "CSC 1100 and one of MAT 1010 or MAT 1020",
         ),
-        (some("A-1", "B-1", "C-1"), "one of A 1, B 1 or C 1"),
-        (some(every("A-1", "B-1"), "C-1"), "one of (A 1 and B 1) or C 1"),
+        (some("A-1", "B-1", "C-1"), "A 1, B 1 or C 1"),
+        (some(every("A-1", "B-1"), "C-1"), "(A 1 and B 1) or C 1"),
         (every({"course": "A-1", "grade": "C"}, "B-1"), "A 1 with C or better and B 1"),
     ],
 )

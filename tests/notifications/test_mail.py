@@ -81,7 +81,7 @@ def test_a_canceled_section_says_what_one_had_in_it(story: Story, cast: Cast) ->
     story.record()
     first, second = sorted(" ".join(text.split()) for text in bodies())  # Ada's, then Ben's
     assert "You had a seat in Data Structures." in first
-    assert "You were on the waitlist of Data Structures." in second
+    assert "You were on the waitlist for Data Structures." in second
     assert f"/terms/{story.term.id}?q=CSC+1100" in first
 
 

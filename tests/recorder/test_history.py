@@ -42,9 +42,9 @@ def test_each_event_has_a_sentence(term: Term, cast: Cast) -> None:
     assert result == [
         "A seat opened in CSC 1101-02, but you couldn’t get it.",
         "You dropped CSC 1100-01.",
-        "You joined the waitlist of CSC 1101-02 at position 1.",
-        "You left the waitlist of CSC 1101-02.",
-        "You joined the waitlist of CSC 1101-02 at position 1.",
+        "You joined the waitlist for CSC 1101-02 at position 1.",
+        "You left the waitlist for CSC 1101-02.",
+        "You joined the waitlist for CSC 1101-02 at position 1.",
         "You couldn’t add CSC 1101-02.",
         "You added CSC 1100-01.",
     ]
@@ -95,7 +95,7 @@ def test_promoted_swap_is_one_entry(term: Term, cast: Cast) -> None:
     drain(term.id)
     assert texts(history(cast.ada.id, term.id))[:2] == [
         "You got a seat in CSC 1101-02 from the waitlist and dropped CSC 1100-01.",
-        "You joined the waitlist of CSC 1101-02 at position 1, to swap CSC 1100-01 for it.",
+        "You joined the waitlist for CSC 1101-02 at position 1, to swap CSC 1100-01 for it.",
     ]
 
 
@@ -119,7 +119,7 @@ def test_history_can_show_only_refusals(term: Term, cast: Cast) -> None:
     leave(cast.ada, full)
     drain(term.id)
     assert texts(history(cast.ada.id, term.id, refused=True)) == [
-        "You couldn’t leave the waitlist of CSC 1101-02.",
+        "You couldn’t leave the waitlist for CSC 1101-02.",
         "You couldn’t drop CSC 1101-02.",
         "You couldn’t add CSC 1101-02.",
     ]

@@ -90,7 +90,7 @@ def test_page_does_not_rejoin_for_a_student_who_left(
     assert 'hx-trigger="submit"' in below
     assert "Join the queue" in below
     come(ada, term)
-    assert "You are in the draw" in strip(look(ada, term))
+    assert "You’re in the draw" in strip(look(ada, term))
 
 
 def test_leaving_the_picker_admits_the_next_student_and_ends_the_token(

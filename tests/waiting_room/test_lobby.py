@@ -31,7 +31,7 @@ def test_early_student_is_in_the_draw(ada: FlaskClient, term: Any) -> None:
     window = builders.a_coming_window(term)
     come(ada, term)
     page = look(ada, term)
-    assert "You are in the draw for the first positions." in strip(page)
+    assert "You’re in the draw. Your position is set when registration opens." in strip(page)
     assert f"/terms/{term.id}/windows/{window.id}/order" in strip(page)
     data = facts(page)
     assert (data["phase"], data["next"], data["then"]) == ("before", "line", "Drawing the order…")
@@ -163,7 +163,7 @@ def test_loading_the_page_does_not_rejoin_after_leaving(
     look(ada, term)
     ada.post(f"/terms/{term.id}/room/leave")
     text = look(ada, term)
-    assert "Others are waiting." in strip(text)
+    assert "Other students are waiting." in strip(text)
     assert "Join the queue" in strip(text)
     assert room.queue_entry(term.id, window.id, cast.ada.id).kind == "none"
 

@@ -76,7 +76,7 @@ def test_form_reopens_after_the_login(ada: FlaskClient, section: Any, out: Any) 
 ACTS = {
     "pick": "Log in to continue adding CSC 1100-01.",
     "drop": "Log in to continue dropping CSC 1100-01.",
-    "leave": "Log in to continue leaving the waitlist of CSC 1100-01.",
+    "leave": "Log in to continue leaving the waitlist for CSC 1100-01.",
     "swaps": "Log in to continue your swap: CSC 1100-01.",
     "swap?instead=2": "Log in to continue your swap: CSC 1100-01.",
     "plan": "Log in to continue planning CSC 1100-01.",

@@ -125,7 +125,7 @@ MEASURES = {
     "courses": (_l("Courses obtained, on average"), False),
     "nothing": (_l("Got nothing"), True),
     "few": (_l("Two courses or fewer, of those who ranked three or more"), True),
-    "envy": (_l("Would rather have another’s schedule"), True),
+    "envy": (_l("Prefer another student’s schedule"), True),
     "justified_envy": (
         _l(
             "Lost a seat to someone with lower priority (sections without reserved or shared seats)"

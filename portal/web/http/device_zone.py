@@ -36,6 +36,11 @@ def zone_note(clock: LocalClock, ms: int) -> str:
     return _("%(zone)s (%(time)s your time)", zone=clock.name(ms), time=time)
 
 
+def zone_name(clock: LocalClock, ms: int) -> str:
+    """Return the institution's zone alone if the device's clock differs."""
+    return clock.name(ms) if zone_note(clock, ms) else ""
+
+
 def clock_note(clock: LocalClock) -> str:
     """Return what the clocks of the device and of the institution show now, if they differ."""
     zone, now = device_zone(), datetime.now(UTC)

@@ -68,7 +68,7 @@ ASK_FOR = {
     "late_drop": _l("Ask for a late drop"),
     "credit_overload": _l("Ask for more credits"),
     "consent": _l("Ask the instructor"),
-    "permission": _l("Ask for a permission"),
+    "permission": _l("Ask for permission"),
     "withdrawal": _l("Ask to withdraw"),
 }
 ADVICE = {

@@ -146,7 +146,7 @@ def _about(text: object) -> Callable[[int, int], str]:
 resumes_adding = resumes(_about(_l("Log in to continue adding %(name)s.")))
 resumes_swapping = resumes(_about(_l("Log in to continue your swap: %(name)s.")))
 resumes_dropping = resumes(_about(_l("Log in to continue dropping %(name)s.")))
-resumes_leaving = resumes(_about(_l("Log in to continue leaving the waitlist of %(name)s.")))
+resumes_leaving = resumes(_about(_l("Log in to continue leaving the waitlist for %(name)s.")))
 resumes_planning = resumes(_about(_l("Log in to continue planning %(name)s.")))
 resumes_section = resumes(_about(_l("Log in to see %(name)s.")))
 resumes_plan = resumes(

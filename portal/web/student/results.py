@@ -169,7 +169,7 @@ def decision_in_words(decided: Sequence[Decision], term: int, also: Sequence[int
     if first.outcome == Outcome.REFUSED and len(decided) == 1:
         if any(each.code == "already_enrolled" for each in first.reasons):
             return _("You already have %(name)s.", name=named(first.section))
-        return _("You are already on the waitlist of %(name)s.", name=named(first.section))
+        return _("You are already on the waitlist for %(name)s.", name=named(first.section))
     waits = [each.section for each in decided if each.outcome == Outcome.WAITLISTED]
     has = [each.section for each in decided if each.section not in waits]
     return _got([named(each) for each in has], [named(each) for each in waits])
@@ -217,12 +217,12 @@ def _position(now: StudentTerm, waiting: list[int]) -> str:
 def _got(held: list[str], waiting: list[str]) -> str:
     if held and waiting:
         return _(
-            "You added %(held)s. You are on the waitlist of %(waiting)s.",
+            "You added %(held)s. You are on the waitlist for %(waiting)s.",
             held=requisites.all_of(held),
             waiting=requisites.all_of(waiting),
         )
     if waiting:
-        return _("You are on the waitlist of %(name)s.", name=requisites.all_of(waiting))
+        return _("You are on the waitlist for %(name)s.", name=requisites.all_of(waiting))
     return _("You added %(name)s.", name=requisites.all_of(held))
 
 
@@ -230,7 +230,7 @@ def _left(names: list[str]) -> str:
     """Return which waitlists were left; blank if none was."""
     if not names:
         return ""
-    return _("You left the waitlist of %(name)s.", name=requisites.all_of(names))
+    return _("You left the waitlist for %(name)s.", name=requisites.all_of(names))
 
 
 def _canceled(names: list[str]) -> str:
@@ -360,7 +360,7 @@ def _details(status: Status, result: ChoiceResult, case: RefusalContext) -> str:
     """Return details of a successful choice: waitlist positions, and its rank."""
     found = [
         _(
-            "You are number %(place)s on the waitlist of %(name)s.",
+            "You are number %(place)s on the waitlist for %(name)s.",
             place=each.position,
             name=case.named(each.section),
         )

@@ -29,7 +29,7 @@ from portal.registration.plan_store import plan_of
 from portal.registration.plans import Plan
 from portal.registration.precheck import Precheck
 from portal.registration.reasons import Explanation
-from portal.web.http.device_zone import zone_note
+from portal.web.http.device_zone import zone_name, zone_note
 from portal.web.student.round_views import still_to_plan
 from portal.windows import bands, deadlines
 from portal.windows.phases import Phase, phase, sections_visible
@@ -212,7 +212,9 @@ class StudentTerm:
     def opening(self) -> str:
         """Return the text in place of a button before registration begins; blank afterwards."""
         if self.phase.kind == "before" and self.phase.window:
-            return _("Opens %(time)s", time=self.soon(self.phase.window.opens))
+            opens = self.phase.window.opens
+            time = f"{self.soon(opens)} {zone_name(self.times, opens)}".strip()
+            return _("Opens %(time)s", time=time)
         return _("Not open yet") if self.phase.kind == "unscheduled" else ""
 
     @property
@@ -227,7 +229,7 @@ class StudentTerm:
         if self.late_to_add:
             return _("The last day to add classes has passed. The waitlists no longer move.")
         if self.phase.kind == "open" and window:
-            until = self.moment(min(window.closes, last_add or window.closes))
+            until = self.timed(min(window.closes, last_add or window.closes), bare=True)
             return _("Free seats go to the waitlist automatically until %(when)s.", when=until)
         if self.phase.kind == "before" and window and last_add and window.opens >= last_add:
             return _(
@@ -235,7 +237,7 @@ class StudentTerm:
                 " move."
             )
         if self.phase.kind == "before" and window:
-            return _("The waitlists start moving again %(when)s.", when=self.when(window.opens))
+            return _("The waitlists start moving again %(when)s.", when=self.timed(window.opens))
         if self.phase.kind == "ended":
             return _("Registration is over. The waitlists no longer move.")
         return _("The waitlists move once a selection window is scheduled.")

@@ -199,7 +199,7 @@ def test_waitlist_can_be_left(ben: Caller, section: Any, cast: Cast) -> None:
     queue(ben, cast.ben, section)
     answer = ben.post("/register/leave", gone(cast.ben, section))
     assert answer.status_code == 200
-    assert answer.json["message"] == f"You left the waitlist of CSC 1100-{section.number}."
+    assert answer.json["message"] == f"You left the waitlist for CSC 1100-{section.number}."
     assert answer.json["data"]["left_at"]
     again = ben.post("/register/leave", gone(cast.ben, section))
     assert again.status_code == 409

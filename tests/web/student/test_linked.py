@@ -134,7 +134,7 @@ def test_open_part_is_taken_if_waiting_is_accepted(
     seat(cast.ben, biology.lab)
     answer = press(ada, biology.lecture, "pick", **biology.with_lab(), wait="1")
     page = words(ada.get(answer.location).text)
-    assert "You added BIO 1-01. You are on the waitlist of BIO 2-02. Position 1 of 1." in page
+    assert "You added BIO 1-01. You are on the waitlist for BIO 2-02. Position 1 of 1." in page
     assert held(term, cast.ada) == [biology.lecture.id]
     assert waiting(term, cast.ada) == [biology.lab.id]
 
@@ -242,9 +242,9 @@ def test_needed_waitlist_is_left_only_with_the_seat(
         assert f'href="{address(biology.lecture, both)}"' in page.text
     assert waiting(term, cast.ada) == [biology.lab.id]
     form = words(ada.get(address(biology.lecture, both)).text)
-    assert "Drop BIO 1-01 and leave the waitlist of BIO 2-02?" in form
+    assert "Drop BIO 1-01 and leave the waitlist for BIO 2-02?" in form
     page = words(ada.get(press(ada, biology.lecture, both).location).text)
-    assert "You dropped BIO 1-01. You left the waitlist of BIO 2-02." in page
+    assert "You dropped BIO 1-01. You left the waitlist for BIO 2-02." in page
     assert held(term, cast.ada) == waiting(term, cast.ada) == []
     assert list(parts().ledger.drops(term.id, cast.ada.id).values()) == [1]
 

@@ -160,7 +160,7 @@ def test_form_of_a_full_section_offers_the_waitlist(
 ) -> None:
     press(ada, section, "pick")
     text = words(ben.get(address(section, "pick")).text)
-    assert f"Join the waitlist of CSC 1100-{section.number}?" in text
+    assert f"Join the waitlist for CSC 1100-{section.number}?" in text
     assert "You would be number 1" in text
 
 

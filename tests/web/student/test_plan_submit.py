@@ -31,7 +31,7 @@ def test_every_choice_shows_its_result_and_receipt(
     outcomes = ("enrolled", "waitlisted", "refused", "had")
     for number, outcome in enumerate(outcomes, 1):
         assert f'data-outcome="{outcome}"' in result(page, number)
-    assert f"You are number 1 on the waitlist of MAT 1010-{full.number}." in words(result(page, 2))
+    assert f"You are number 1 on the waitlist for MAT 1010-{full.number}." in words(result(page, 2))
     assert 'data-reason="prerequisite"' in result(page, 3)
     assert held(term, cast.ada) == [free.id, mine.id]
     for event in journal(term, cast.ada)[-4:]:

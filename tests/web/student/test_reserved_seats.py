@@ -119,9 +119,9 @@ def test_others_can_only_wait_if_all_free_seats_are_reserved(
     press(ada, section, "pick")
     ben = browser_of(app, "ben")
     assert "0 of 2 open 1 reserved, none waiting" in seats_now(ben, section)
-    assert "Join the waitlist of" in seats_now(ben, section)
+    assert "Join the waitlist for" in seats_now(ben, section)
     assert "1 of 2 seats are open to you." in seats_now(senior, section)
-    assert "Join the waitlist of" not in seats_now(senior, section)
+    assert "Join the waitlist for" not in seats_now(senior, section)
     found = f"/terms/{term.id}?open=1"
     assert "CSC 1100" in text_of(senior.get(found))
     assert "data-kept" not in cell(ben.get(f"/terms/{term.id}").text, section)

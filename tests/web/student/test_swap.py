@@ -124,7 +124,7 @@ def test_swap_to_a_full_section_waits_and_keeps_the_old_seat(
 ) -> None:
     press(ben, offer.other, "pick")
     text = words(ada.get(address(offer.other, offer.act())).text)
-    assert "Keep CSC 1100-01 and join the waitlist of MAT 1-03?" in text
+    assert "Keep CSC 1100-01 and join the waitlist for MAT 1-03?" in text
     assert "You drop CSC 1100-01 only when you get MAT 1-03." in text
     page = words(ada.get(press(ada, offer.other, offer.act()).location).text)
     assert "You keep CSC 1100-01 until you get a seat in MAT 1-03." in page
@@ -206,7 +206,7 @@ def test_waitlist_position_is_kept_when_it_becomes_a_swap(
     press(ada, offer.old, "pick")
     text = words(ada.get(address(offer.other, offer.act())).text)
     assert "Drop CSC 1100-01 when you get MAT 1-03?" in text
-    assert "You keep position 1 on the waitlist of MAT 1-03." in text
+    assert "You keep position 1 on the waitlist for MAT 1-03." in text
     page = words(ada.get(press(ada, offer.other, offer.act()).location).text)
     assert "You keep CSC 1100-01 until you get a seat in MAT 1-03." in page
     assert waiting(term, cast.ada) == [(offer.other.id, offer.old.id)]

@@ -65,7 +65,7 @@ def test_higher_grade_meets_a_minimum_grade_and_the_waitlist_gives_the_seat(
     correct(boss, cast.ada, grade="c-")
     refused = text_of(pick(ada, section, "pick"))
     assert "Your grade in MAT 1010 is C-." in refused
-    assert "Ask for a permission" in refused
+    assert "Ask for permission" in refused
     correct(boss, cast.ada, grade="b-")
     assert student_profile.read(cast.ada.id).completed == {"MAT-1010": "B-"}
     pick(ada, section, "pick")

@@ -167,6 +167,7 @@ def test_student_reads_the_result_and_checks_it_with_the_script(
         assert "attachment" in answer.headers["Content-Disposition"]
         (tmp_path / name).write_bytes(answer.data)
     (code,) = re.findall(r"verify.py round-\d+.json ([\w-]+) \[root you noted\]", page)
+    assert "In place of [root you noted], write the root from your email" in page
     root = str(again(popular.id).root)
     command = [sys.executable, "verify.py", "published.json", code, root]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

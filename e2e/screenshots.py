@@ -82,7 +82,7 @@ class Photographer:
         self.password = (portal.folder / "demo-password").read_text()
         self.term = live_terms()[0]
         self.ledger = portal.backend.ledger
-        self.cards = [card for card in catalog_of(self.term.id).sections if card.status == "OPEN"]
+        self.views = [view for view in catalog_of(self.term.id).sections if view.status == "OPEN"]
         self.sessions: dict[str, StorageState] = {}
 
     def run(self) -> None:
@@ -170,7 +170,7 @@ class Photographer:
     def _plan(self) -> None:
         """Three wishes of Ada's, the first with a fallback."""
         first, second, *others = [
-            (SectionRequest(card.id),) for card in Random(2).sample(self.cards, 4)
+            (SectionRequest(view.id),) for view in Random(2).sample(self.views, 4)
         ]
         made = plans.add_alternative(plans.add(plans.Plan(), first), 0, second)
         for option in others:
@@ -220,13 +220,13 @@ class Photographer:
             students = list(session.scalars(select(Student.id)))
         ada = self._ada()
         students.remove(ada)
-        popular = [self._taught(), *chance.sample(self.cards, 25)]
+        popular = [self._taught(), *chance.sample(self.views, 25)]
         for _ in range(RUSH):
-            section = chance.choice(popular if chance.random() < 0.4 else self.cards)
+            section = chance.choice(popular if chance.random() < 0.4 else self.views)
             self._claim(chance.choice(students), section)
         seats = self.ledger.seats(self.term.id)
-        free = [card for card in self.cards if seats[card.id].claimable]
-        full = [card for card in self.cards if not seats[card.id].claimable]
+        free = [view for view in self.views if seats[view.id].claimable]
+        full = [view for view in self.views if not seats[view.id].claimable]
         self._claim_some(ada, free, Outcome.ENROLLED, 3)
         self._claim_some(ada, full, Outcome.WAITLISTED, 1)
 
@@ -237,13 +237,13 @@ class Photographer:
             term = session.get_one(Term, self.term.id)
             students = list(session.scalars(select(Student.id).order_by(Student.id)))
             admin = session.scalars(select(Account.id).where(Account.is_admin).limit(1)).one()
-        weights = [1 / (9 + rank) ** 0.6 for rank in range(len(self.cards))]
+        weights = [1 / (9 + rank) ** 0.6 for rank in range(len(self.views))]
         found = a_round(term, admin, begins=now - 1000, ends=now + 3_600_000)
         rows = []
         for student in students:
             chosen: dict[int, None] = {}
             while len(chosen) < RANKED:
-                chosen[chance.choices(self.cards, weights)[0].id] = None
+                chosen[chance.choices(self.views, weights)[0].id] = None
             lines = tuple(Choice(((SectionRequest(each),),), wait=True) for each in chosen)
             rows.append(
                 BallotRow(
@@ -264,14 +264,14 @@ class Photographer:
         return found.id
 
     def _claim_some(
-        self, student: int, cards: list[SectionView], wanted: Outcome, number: int
+        self, student: int, views: list[SectionView], wanted: Outcome, number: int
     ) -> None:
-        outcomes = (self._claim(student, card) for card in cards)
+        outcomes = (self._claim(student, view) for view in views)
         for _ in zip(range(number), (each for each in outcomes if each == wanted), strict=False):
             pass
 
-    def _claim(self, student: int, card: SectionView) -> Outcome:
-        return register.claim(student, self.term.id, card.id, wait=True).outcome
+    def _claim(self, student: int, view: SectionView) -> Outcome:
+        return register.claim(student, self.term.id, view.id, wait=True).outcome
 
     def _ada(self) -> int:
         with transaction() as session:

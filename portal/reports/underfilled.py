@@ -72,7 +72,7 @@ class Limits:
 class SectionToCancel:
     """A section to cancel, the version shown, and the affected students."""
 
-    card: SectionView
+    view: SectionView
     version: int
     known: int  # students with a seat who are known by name
     prior: int  # seats taken before the import

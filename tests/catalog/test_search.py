@@ -1,4 +1,4 @@
-"""What a visitor looks for: read leniently, kept in links, matched against cards."""
+"""What a visitor looks for: read leniently, kept in links, matched against views."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -24,7 +24,7 @@ EXAM = meets(0b100, 8 * HOUR, 22 * HOUR, clashes=False)
 UNKNOWN = meets(0b1, None, None)
 
 
-def a_card(**fields: object) -> SectionView:
+def a_view(**fields: object) -> SectionView:
     bare = SectionView(
         id=1, term_id=1, crn="25790", number="01", title="ALGO", course_id=1,
         course_code="CSC-225", course_title="Algorithms I", description="", subject_code="CSC",
@@ -39,7 +39,7 @@ def a_card(**fields: object) -> SectionView:
     return replace(bare, **fields)
 
 
-CARD = a_card()
+CARD = a_view()
 
 
 def query(**args: str | list[str]) -> Query:
@@ -47,9 +47,9 @@ def query(**args: str | list[str]) -> Query:
 
 
 def found(
-    asked: Query, card: SectionView = CARD, seats: dict[int, SeatCounts] | None = None
+    asked: Query, view: SectionView = CARD, seats: dict[int, SeatCounts] | None = None
 ) -> bool:
-    return asked.pick([card], seats) == [card]
+    return asked.pick([view], seats) == [view]
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,9 @@ def test_exam_blocks_do_not_count_as_meetings() -> None:
 
 
 def test_what_is_to_be_announced_fits_no_days_or_hours() -> None:
-    assert not found(query(days="M"), a_card(meetings=(UNKNOWN,)))
-    assert not found(query(from_="8:00"), a_card(meetings=()))
-    assert found(query(), a_card(meetings=()))
+    assert not found(query(days="M"), a_view(meetings=(UNKNOWN,)))
+    assert not found(query(from_="8:00"), a_view(meetings=()))
+    assert found(query(), a_view(meetings=()))
 
 
 @pytest.mark.parametrize(

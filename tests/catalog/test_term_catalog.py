@@ -33,23 +33,23 @@ def change(section: Section, **fields: object) -> None:
         session.execute(update(Term).where(Term.id == section.term_id).values(moved))
 
 
-def test_a_card_says_all_of_a_section(cast: Cast) -> None:
+def test_a_view_says_all_of_a_section(cast: Cast) -> None:
     term, course = builders.a_term(), builders.a_course("CSC-1100")
     section = builders.a_section(course, term, meetings=(Meets("MR"),), instructor=cast.iris)
     offered = catalog_of(term.id)
-    card = offered.section(section.id)
-    assert card is not None
-    assert (card.course_code, card.subject_code, card.department) == (
+    view = offered.section(section.id)
+    assert view is not None
+    assert (view.course_code, view.subject_code, view.department) == (
         "CSC-1100", "CSC", "Department of SCI",
     )  # fmt: skip
-    assert [(each.days, each.times) for each in card.meetings] == [("Mon Thu", "10:00–11:50 am")]
-    assert (card.instructors, card.instructor_ids) == (("Iris",), (cast.iris.id,))
-    assert offered.taught_by(frozenset({cast.iris.id})) == [card]
+    assert [(each.days, each.times) for each in view.meetings] == [("Mon Thu", "10:00–11:50 am")]
+    assert (view.instructors, view.instructor_ids) == (("Iris",), (cast.iris.id,))
+    assert offered.taught_by(frozenset({cast.iris.id})) == [view]
     assert offered.taught_by(frozenset({cast.otto.id})) == []
-    assert offered.sections_of(course.id) == [card]
+    assert offered.sections_of(course.id) == [view]
     assert offered.course_id("CSC-1100") == course.id
     assert offered.course_code(course.id) == "CSC-1100"
-    assert offered.some([section.id, 0]) == [card]
+    assert offered.some([section.id, 0]) == [view]
     assert offered.subjects == {"CSC": "Field of CSC"}
 
 
@@ -76,7 +76,7 @@ def test_sections_are_sorted_by_course_as_people_count_and_by_number() -> None:
         course = builders.a_course(code)
         builders.a_section(course, term, number="02")
         builders.a_section(course, term, number="01")
-    assert [(card.course_code, card.number) for card in catalog_of(term.id).sections] == [
+    assert [(view.course_code, view.number) for view in catalog_of(term.id).sections] == [
         (code, number) for code in ("CSC-99", "CSC-1100", "MAT-20") for number in ("01", "02")
     ]
 
@@ -156,4 +156,4 @@ def test_search_finds_in_the_order_of_the_board() -> None:
     for code in ("MAT-1", "CSC-2", "CSC-1"):
         builders.a_section(builders.a_course(code), term)
     found = catalog_of(term.id).search(Query(subject="CSC"))
-    assert [card.course_code for card in found] == ["CSC-1", "CSC-2"]
+    assert [view.course_code for view in found] == ["CSC-1", "CSC-2"]

@@ -69,7 +69,7 @@ def test_its_window_opens_for_everyone(made: TermCatalog, connected: Backend) ->
 
 def test_it_has_the_size_of_a_small_university(made: TermCatalog) -> None:
     assert 145 <= len(made.sections) <= 155
-    assert 58 <= len({card.course_code for card in made.sections}) <= 64
+    assert 58 <= len({view.course_code for view in made.sections}) <= 64
     assert len(made.subjects) == 10
     with transaction() as session:
         counts = [
@@ -92,21 +92,21 @@ def test_everyone_logs_in_with_the_one_password(made: TermCatalog) -> None:  # n
 
 
 def test_it_has_the_quirks_of_real_catalogs(made: TermCatalog) -> None:
-    cards = made.sections
-    assert Counter(card.status for card in cards) == {
-        "OPEN": len(cards) - 5, "NEW": 3, "CANCELED": 2,
+    views = made.sections
+    assert Counter(view.status for view in views) == {
+        "OPEN": len(views) - 5, "NEW": 3, "CANCELED": 2,
     }  # fmt: skip
-    assert any(card.capacity == 0 for card in cards)
-    assert sum(1 for card in cards if 0 < card.capacity <= 2) >= 5
-    assert any(card.credits_min < card.credits_max for card in cards)
-    assert any([meeting.times for meeting in card.meetings] == ["TBA"] for card in cards)
-    assert any(len(card.meetings) > 1 for card in cards)
-    assert any(meeting.dates for card in cards for meeting in card.meetings)
-    assert any(meeting.kind == "Lab" for card in cards for meeting in card.meetings[1:])
-    assert any(not meeting.clashes for card in cards for meeting in card.meetings)
-    assert any(card.restrictions for card in cards)
-    assert any(card.corequisites for card in cards)
-    assert any(not card.public for card in cards)
+    assert any(view.capacity == 0 for view in views)
+    assert sum(1 for view in views if 0 < view.capacity <= 2) >= 5
+    assert any(view.credits_min < view.credits_max for view in views)
+    assert any([meeting.times for meeting in view.meetings] == ["TBA"] for view in views)
+    assert any(len(view.meetings) > 1 for view in views)
+    assert any(meeting.dates for view in views for meeting in view.meetings)
+    assert any(meeting.kind == "Lab" for view in views for meeting in view.meetings[1:])
+    assert any(not meeting.clashes for view in views for meeting in view.meetings)
+    assert any(view.restrictions for view in views)
+    assert any(view.corequisites for view in views)
+    assert any(not view.public for view in views)
     with transaction() as session:
         assert session.scalar(select(func.count()).select_from(CrossList))
 
@@ -141,16 +141,16 @@ def test_an_instructor_decides_for_a_department(made: TermCatalog) -> None:
 
 def test_seats_taken_before_are_in_the_ledger(made: TermCatalog, connected: Backend) -> None:
     seats = connected.ledger.seats(made.term.id)
-    assert set(seats) == {card.id for card in made.sections}
+    assert set(seats) == {view.id for view in made.sections}
     assert any(each.taken > each.capacity for each in seats.values())
     assert sum(1 for each in seats.values() if 0 < each.open <= 3 and each.taken) >= 6
 
 
 def test_every_section_has_an_instructor_without_time_conflicts(made: TermCatalog) -> None:
-    timed = [card for card in made.sections if any(meeting.start for meeting in card.meetings)]
-    assert all(len(card.instructors) == 1 for card in timed)
-    assert all(meeting.start for card in timed for meeting in card.meetings)
-    loads = Counter(key for card in made.sections for key in card.instructor_ids)
+    timed = [view for view in made.sections if any(meeting.start for meeting in view.meetings)]
+    assert all(len(view.instructors) == 1 for view in timed)
+    assert all(meeting.start for view in timed for meeting in view.meetings)
+    loads = Counter(key for view in made.sections for key in view.instructor_ids)
     assert len(loads) == 40
     assert max(loads.values()) <= 6
     with transaction() as session:
@@ -164,20 +164,20 @@ def test_the_first_instructor_teaches_what_students_race_for(made: TermCatalog) 
             select(Instructor.id).join(Account).where(Account.username == "instructor01")
         )
     assert first is not None
-    assert sum(1 for card in made.taught_by(frozenset({first})) if 0 < card.capacity <= 2) == 2
+    assert sum(1 for view in made.taught_by(frozenset({first})) if 0 < view.capacity <= 2) == 2
 
 
 def test_prerequisites_name_courses_of_the_catalog(made: TermCatalog) -> None:
-    named = {code for card in made.sections for code in requisites.codes(card.prerequisites)}
-    assert named <= {card.course_code for card in made.sections}
+    named = {code for view in made.sections for code in requisites.codes(view.prerequisites)}
+    assert named <= {view.course_code for view in made.sections}
 
 
 def test_students_find_plenty(made: TermCatalog) -> None:
     free = [
         sum(
             1
-            for card in made.sections
-            if rules.visible(who, card) and not rules.refusals(who, card)
+            for view in made.sections
+            if rules.visible(who, view) and not rules.refusals(who, view)
         )
         for who in profiles(20)
     ]
@@ -248,4 +248,4 @@ def test_accounts_of_an_import_from_a_folder_of_that_name_are_left_alone(
 
 
 def facts(offered: TermCatalog) -> list[tuple[object, ...]]:
-    return [(card.crn, card.title, card.instructors, card.meetings) for card in offered.sections]
+    return [(view.crn, view.title, view.instructors, view.meetings) for view in offered.sections]

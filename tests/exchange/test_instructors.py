@@ -72,7 +72,7 @@ def test_two_names_of_one_account_keep_the_sections_of_each(boss: FlaskClient) -
     assert not changed()
     press(boss, import_id, "apply")
     [term] = live_terms()
-    taught_by = {card.crn: card.instructors for card in catalog_of(term.id).sections}
+    taught_by = {view.crn: view.instructors for view in catalog_of(term.id).sections}
     assert taught_by == {"10001": ("Okafor",), "10002": ("C Okafor",)}
 
 

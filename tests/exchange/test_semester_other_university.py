@@ -86,12 +86,12 @@ def offered(tmp_path: Path, backend: Backend) -> TermCatalog:  # noqa: ARG001
     return catalog_of(imported(a_semester().write(tmp_path)).term)
 
 
-def card(offered: TermCatalog, crn: str) -> SectionView:
+def view(offered: TermCatalog, crn: str) -> SectionView:
     return next(each for each in offered.sections if each.crn == crn)
 
 
 def test_a_section_has_everything_that_the_columns_say(offered: TermCatalog) -> None:
-    found = card(offered, "20551")
+    found = view(offered, "20551")
     assert (found.course_code, found.number) == ("CSC-225", "A01")
     assert (found.title, found.course_title) == ("Algorithms & Data Structures I", "Algorithms")
     assert found.credits_min == found.credits_max == Decimal("1.5")
@@ -121,18 +121,18 @@ def test_a_section_has_everything_that_the_columns_say(offered: TermCatalog) -> 
 def test_meetings_are_shown_right(
     offered: TermCatalog, crn: str, expected: tuple[str, ...]
 ) -> None:
-    [meeting] = card(offered, crn).meetings
+    [meeting] = view(offered, crn).meetings
     assert (meeting.days, meeting.times, meeting.dates, meeting.room) == expected
 
 
 def test_prerequisites_are_a_tree_of_canonical_codes(offered: TermCatalog) -> None:
-    tree = card(offered, "20552").prerequisites
+    tree = view(offered, "20552").prerequisites
     assert tree == {"any": [{"course": "CSC-225"}, {"course": "MATH-122"}]}
     assert list(requisites.codes(tree)) == ["CSC-225", "MATH-122"]
 
 
 def test_credits_that_differ_span(offered: TermCatalog) -> None:
-    found = card(offered, "20553")
+    found = view(offered, "20553")
     assert (found.credits_min, found.credits_max) == (1, 3)
 
 
@@ -142,7 +142,7 @@ def test_it_can_be_searched_and_registered_for(offered: TermCatalog, backend: Ba
     assert [each.crn for each in offered.search(Query(text="csc225", open_only=True), seats)] == [
         "20551"
     ]
-    assert seats[card(offered, "20551").id].open == 2
+    assert seats[view(offered, "20551").id].open == 2
 
 
 def test_what_has_no_place_is_named(tmp_path: Path, backend: Backend) -> None:

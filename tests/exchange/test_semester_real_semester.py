@@ -63,7 +63,7 @@ def assert_the_ledger_knows_it(backend: Backend, made: Made) -> None:
 
 
 def assert_meetings(offered: TermCatalog) -> None:
-    meetings = [meeting for card in offered.sections for meeting in card.meetings]
+    meetings = [meeting for view in offered.sections for meeting in view.meetings]
     assert len(meetings) == 2833
     exams = [meeting for meeting in meetings if meeting.kind == "Test block"]
     assert len(exams) == 170
@@ -71,11 +71,11 @@ def assert_meetings(offered: TermCatalog) -> None:
     whole_days = [m for m in meetings if m.times == "8:00 am–9:50 pm"]
     assert len(whole_days) == 64
     assert not any(meeting.clashes for meeting in whole_days)
-    untimed = [card for card in offered.sections if not any(m.start for m in card.meetings)]
+    untimed = [view for view in offered.sections if not any(m.start for m in view.meetings)]
     assert len(untimed) == 877 + 1  # one has a time, but no days on which it could be
-    several = [card for card in offered.sections if len(card.meetings) > 1]
+    several = [view for view in offered.sections if len(view.meetings) > 1]
     assert len(several) == 380
-    first = next(card for card in offered.sections if card.crn == "25790").meetings[0]
+    first = next(view for view in offered.sections if view.crn == "25790").meetings[0]
     assert (first.days, first.times, first.dates) == ("Mon Thu", "2:00–3:50 pm", "")
 
 
@@ -88,8 +88,8 @@ def assert_seats(backend: Backend, offered: TermCatalog) -> None:
 
 
 def assert_rules(offered: TermCatalog) -> None:
-    assert sum(1 for card in offered.sections if card.credits_min < card.credits_max) == 789
-    assert sum(len(card.cross_lists) for card in offered.sections) == 340 - 10 - 9
-    assert sum(len(card.restrictions) for card in offered.sections) == 3059 - 90 - 9
-    assert not any("Staff" in card.instructors for card in offered.sections)
-    assert all(card.title and card.course_title for card in offered.sections)
+    assert sum(1 for view in offered.sections if view.credits_min < view.credits_max) == 789
+    assert sum(len(view.cross_lists) for view in offered.sections) == 340 - 10 - 9
+    assert sum(len(view.restrictions) for view in offered.sections) == 3059 - 90 - 9
+    assert not any("Staff" in view.instructors for view in offered.sections)
+    assert all(view.title and view.course_title for view in offered.sections)

@@ -48,7 +48,7 @@ def test_meetings_without_any_dates_need_those_of_the_term(tmp_path: Path) -> No
 
 def test_all_sections_are_open(tmp_path: Path) -> None:
     made = imported(Campus().section("10002").write(tmp_path))
-    assert [card.status for card in catalog_of(made.term).sections] == ["OPEN", "OPEN"]
+    assert [view.status for view in catalog_of(made.term).sections] == ["OPEN", "OPEN"]
 
 
 def test_a_name_that_is_taken_is_refused_before_anything_is_written(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_second_term_shares_courses_rooms_and_instructors(tmp_path: Path) -> N
         "unchanged": 1,
     }
     for term in (first.term, second.term):
-        assert {card.course_title for card in catalog_of(term).sections} == {"Algorithms"}
+        assert {view.course_title for view in catalog_of(term).sections} == {"Algorithms"}
     with transaction() as session:
         version = session.scalar(select(Term.catalog_version).where(Term.id == first.term))
     assert version == 2  # so that the first term's catalog is read anew

@@ -14,7 +14,7 @@ _ids = count(1)
 _courses: dict[str, int] = {}
 
 
-def a_card(code: str = "CSC-1100", **facts: Any) -> SectionView:
+def a_view(code: str = "CSC-1100", **facts: Any) -> SectionView:
     """Return an open section of a public course."""
     number = next(_ids)
     settings: dict[str, Any] = {
@@ -61,9 +61,9 @@ def a_meeting(mask: int = 9, start: int = 600, end: int = 710, **facts: Any) -> 
     return MeetingView(**settings | facts)
 
 
-def a_board(*cards: SectionView) -> TermCatalog:
+def a_board(*views: SectionView) -> TermCatalog:
     """Return the catalog of a term with these sections."""
-    return TermCatalog(TERM, 1, cards)
+    return TermCatalog(TERM, 1, views)
 
 
 def a_profile(**facts: Any) -> StudentProfile:

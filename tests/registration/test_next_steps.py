@@ -8,7 +8,7 @@ import pytest
 from portal.ledger.types import Reason
 from portal.registration.next_steps import NextStep, RefusalContext
 from portal.registration.reasons import explain
-from tests.registration.makers import a_board, a_card, course
+from tests.registration.makers import a_board, a_view, course
 from tests.registration.refusals import CARD, CASE, FACTS, OTHER, THIRD, one, swap
 
 
@@ -95,8 +95,8 @@ def test_swap_for_a_conflict_must_respect_the_credit_limit() -> None:
 
 
 def test_linked_course_links_to_registering_for_both() -> None:
-    lab = a_card("PHY-2", corequisites=course("PHY-1"))
-    lecture = a_card("PHY-1", corequisites=course("PHY-2"))
+    lab = a_view("PHY-2", corequisites=course("PHY-1"))
+    lecture = a_view("PHY-1", corequisites=course("PHY-2"))
     case = RefusalContext(a_board(lecture, lab), lecture, CASE.zone)
     (found,) = explain([Reason("corequisite", {"missing": [lab.course_id]})], case)
     assert found.text == "Must be taken together with PHY 2."
@@ -136,10 +136,10 @@ def test_no_waitlist_is_offered_that_would_refuse(code: str) -> None:
 def test_missing_prerequisite_does_not_link_to_sections_that_need_it() -> None:
     lacking = Reason("prerequisite", FACTS["prerequisite"])
     needs = {"prerequisites": FACTS["prerequisite"]["missing"]}
-    card, alike = a_card("BIO-1", **needs), a_card("BIO-1", number="02", **needs)
-    other = a_card("BIO-1", number="03")
-    assert steps(RefusalContext(a_board(card, alike), card, CASE.zone), lacking) == ["/terms/7"]
-    assert steps(RefusalContext(a_board(card, other), card, CASE.zone), lacking) == [
+    view, alike = a_view("BIO-1", **needs), a_view("BIO-1", number="02", **needs)
+    other = a_view("BIO-1", number="03")
+    assert steps(RefusalContext(a_board(view, alike), view, CASE.zone), lacking) == ["/terms/7"]
+    assert steps(RefusalContext(a_board(view, other), view, CASE.zone), lacking) == [
         "/terms/7?q=BIO+1"
     ]
 

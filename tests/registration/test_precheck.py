@@ -10,32 +10,32 @@ from portal.ledger.types import HeldSeat, Reason, Registrations, SeatCounts, Wai
 from portal.people.student_profile import PermissionView
 from portal.registration import precheck
 from portal.registration.precheck import Precheck
-from tests.registration.makers import a_board, a_card, a_meeting, a_profile, course, some
+from tests.registration.makers import a_board, a_meeting, a_profile, a_view, course, some
 
 LIMIT = 2100
 
 
-def holding(*cards: Any) -> Registrations:
-    return Registrations(enrolled=tuple(HeldSeat(card.id, 400, 1, 0) for card in cards))
+def holding(*views: Any) -> Registrations:
+    return Registrations(enrolled=tuple(HeldSeat(view.id, 400, 1, 0) for view in views))
 
 
 def foreseen(
-    card: Any, standing: Registrations, *others: Any, limit: int = LIMIT, swap_out: int = 0
+    view: Any, standing: Registrations, *others: Any, limit: int = LIMIT, swap_out: int = 0
 ) -> list[Reason]:
-    offered = a_board(card, *others)
-    return Precheck(a_profile(), offered, standing, limit).refusals(card, swap_out=swap_out)
+    offered = a_board(view, *others)
+    return Precheck(a_profile(), offered, standing, limit).refusals(view, swap_out=swap_out)
 
 
 def planned(
-    *cards: Any, standing: Registrations | None = None, others: Any = (), limit: int = LIMIT
+    *views: Any, standing: Registrations | None = None, others: Any = (), limit: int = LIMIT
 ) -> list[list[str]]:
     """Return the codes for a plan of these sections, 4 credits each, section by section."""
-    choice = [(card, 400) for card in cards]
-    offered = a_board(*cards, *others)
+    choice = [(view, 400) for view in views]
+    offered = a_board(*views, *others)
     refusals = Precheck(a_profile(), offered, standing or Registrations(), limit).refusals_together(
         choice
     )
-    return [codes(refusals[card.id]) for card in cards]
+    return [codes(refusals[view.id]) for view in views]
 
 
 def codes(reasons: list[Reason]) -> list[str]:
@@ -43,70 +43,70 @@ def codes(reasons: list[Reason]) -> list[str]:
 
 
 def test_precheck_finds_nothing_for_a_student_without_seats() -> None:
-    assert foreseen(a_card(), Registrations()) == []
+    assert foreseen(a_view(), Registrations()) == []
 
 
 def test_precheck_of_a_held_section_has_one_reason() -> None:
-    card = a_card(prerequisites=course("A-1"))
-    assert foreseen(card, holding(card)) == [Reason("already_enrolled")]
+    view = a_view(prerequisites=course("A-1"))
+    assert foreseen(view, holding(view)) == [Reason("already_enrolled")]
 
 
 def test_precheck_of_a_waitlisted_section_has_the_position() -> None:
-    card = a_card()
-    waiting = Registrations(waiting=(WaitlistPosition(card.id, 400, 1, 0, 2, 5),))
-    assert foreseen(card, waiting) == [Reason("already_waiting", {"position": 2})]
+    view = a_view()
+    waiting = Registrations(waiting=(WaitlistPosition(view.id, 400, 1, 0, 2, 5),))
+    assert foreseen(view, waiting) == [Reason("already_waiting", {"position": 2})]
 
 
 def test_precheck_refuses_another_section_of_a_held_course() -> None:
-    card, sibling = a_card(), a_card(number="02")
+    view, sibling = a_view(), a_view(number="02")
     assert Reason("same_course", {"section": sibling.id}) in foreseen(
-        card, holding(sibling), sibling
+        view, holding(sibling), sibling
     )
 
 
 def test_precheck_refuses_a_section_at_the_same_time() -> None:
-    card = a_card(meetings=(a_meeting(mask=1, start=660, end=720),))
-    other = a_card("MAT-1010", meetings=(a_meeting(),))
-    assert foreseen(card, holding(other), other) == [Reason("time_conflict", {"section": other.id})]
+    view = a_view(meetings=(a_meeting(mask=1, start=660, end=720),))
+    other = a_view("MAT-1010", meetings=(a_meeting(),))
+    assert foreseen(view, holding(other), other) == [Reason("time_conflict", {"section": other.id})]
 
 
 def test_precheck_allows_a_section_that_ends_when_another_begins() -> None:
-    card = a_card(meetings=(a_meeting(start=710, end=800),))
-    other = a_card("MAT-1010", meetings=(a_meeting(),))
-    assert foreseen(card, holding(other), other) == []
+    view = a_view(meetings=(a_meeting(start=710, end=800),))
+    other = a_view("MAT-1010", meetings=(a_meeting(),))
+    assert foreseen(view, holding(other), other) == []
 
 
 def test_exam_block_has_no_conflict() -> None:
-    card = a_card(meetings=(a_meeting(mask=127, start=480, end=1310, clashes=False),))
-    other = a_card("MAT-1010", meetings=(a_meeting(),))
-    assert foreseen(card, holding(other), other) == []
+    view = a_view(meetings=(a_meeting(mask=127, start=480, end=1310, clashes=False),))
+    other = a_view("MAT-1010", meetings=(a_meeting(),))
+    assert foreseen(view, holding(other), other) == []
 
 
 def test_sections_of_different_term_halves_do_not_conflict() -> None:
-    card = a_card(meetings=(a_meeting(last=date(2030, 10, 16)),))
-    other = a_card("MAT-1010", meetings=(a_meeting(first=date(2030, 10, 17)),))
-    assert foreseen(card, holding(other), other) == []
+    view = a_view(meetings=(a_meeting(last=date(2030, 10, 16)),))
+    other = a_view("MAT-1010", meetings=(a_meeting(first=date(2030, 10, 17)),))
+    assert foreseen(view, holding(other), other) == []
 
 
 def test_sections_with_overlapping_dates_conflict() -> None:
-    card = a_card(meetings=(a_meeting(last=date(2030, 10, 16)),))
-    other = a_card("MAT-1010", meetings=(a_meeting(first=date(2030, 9, 2)),))
-    assert codes(foreseen(card, holding(other), other)) == ["time_conflict"]
+    view = a_view(meetings=(a_meeting(last=date(2030, 10, 16)),))
+    other = a_view("MAT-1010", meetings=(a_meeting(first=date(2030, 9, 2)),))
+    assert codes(foreseen(view, holding(other), other)) == ["time_conflict"]
 
 
 def test_precheck_reports_credits_beyond_the_limit_as_a_sum() -> None:
-    card, other = a_card(), a_card("MAT-1010")
-    (reason,) = foreseen(card, holding(other), other, limit=700)
+    view, other = a_view(), a_view("MAT-1010")
+    (reason,) = foreseen(view, holding(other), other, limit=700)
     assert reason == Reason("credit_limit", {"held": 400, "adds": 400, "limit": 700})
 
 
 def test_precheck_reports_a_corequisite_until_it_is_held() -> None:
-    lab = a_card("PHY-2")
-    card = a_card("PHY-1", corequisites=course("PHY-2"))
-    assert foreseen(card, Registrations(), lab) == [
+    lab = a_view("PHY-2")
+    view = a_view("PHY-1", corequisites=course("PHY-2"))
+    assert foreseen(view, Registrations(), lab) == [
         Reason("corequisite", {"missing": [lab.course_id]})
     ]
-    assert foreseen(card, holding(lab), lab) == []
+    assert foreseen(view, holding(lab), lab) == []
 
 
 def test_precheck_reports_a_full_waitlist() -> None:
@@ -120,33 +120,33 @@ def test_free_seat_or_waitlist_position_is_no_refusal() -> None:
 
 
 def test_swapped_section_causes_no_refusal() -> None:
-    card, other = a_card(meetings=(a_meeting(),)), a_card("MAT-1010", meetings=(a_meeting(),))
-    assert foreseen(card, holding(other), other, limit=400, swap_out=other.id) == []
+    view, other = a_view(meetings=(a_meeting(),)), a_view("MAT-1010", meetings=(a_meeting(),))
+    assert foreseen(view, holding(other), other, limit=400, swap_out=other.id) == []
 
 
 def test_section_that_is_not_held_cannot_be_swapped() -> None:
-    card, other = a_card(), a_card("MAT-1010")
-    (reason,) = foreseen(card, Registrations(), other, swap_out=other.id)
+    view, other = a_view(), a_view("MAT-1010")
+    (reason,) = foreseen(view, Registrations(), other, swap_out=other.id)
     assert reason == Reason("not_enrolled", {"section": other.id})
 
 
 def test_needed_corequisite_cannot_be_swapped() -> None:
-    lab = a_card("PHY-2")
-    lecture, card = a_card("PHY-1", corequisites=course("PHY-2")), a_card()
-    (reason,) = foreseen(card, holding(lecture, lab), lecture, lab, swap_out=lab.id)
+    lab = a_view("PHY-2")
+    lecture, view = a_view("PHY-1", corequisites=course("PHY-2")), a_view()
+    (reason,) = foreseen(view, holding(lecture, lab), lecture, lab, swap_out=lab.id)
     facts = {"section": lecture.id, "missing": [lab.course_id]}
     assert reason == Reason("needed_by", facts)
 
 
 def test_corequisite_may_be_swapped_for_another_section_of_its_course() -> None:
-    one, other = a_card("PHY-2"), a_card("PHY-2", number="02")
-    lecture = a_card("PHY-1", corequisites=course("PHY-2"))
+    one, other = a_view("PHY-2"), a_view("PHY-2", number="02")
+    lecture = a_view("PHY-1", corequisites=course("PHY-2"))
     assert foreseen(other, holding(lecture, one), lecture, one, swap_out=one.id) == []
 
 
 def test_corequisite_may_be_swapped_if_another_choice_is_held() -> None:
-    lab, studio = a_card("PHY-2"), a_card("PHY-3")
-    lecture = a_card("PHY-1", corequisites=some("PHY-2", "PHY-3"))
+    lab, studio = a_view("PHY-2"), a_view("PHY-3")
+    lecture = a_view("PHY-1", corequisites=some("PHY-2", "PHY-3"))
     offered, held = a_board(lecture, lab, studio), holding(lecture, lab, studio)
     assert Precheck(a_profile(), offered, held, LIMIT).needed_by([lab.id]) == []
     both = Precheck(a_profile(), offered, held, LIMIT).needed_by([lab.id, studio.id])
@@ -154,14 +154,14 @@ def test_corequisite_may_be_swapped_if_another_choice_is_held() -> None:
 
 
 def test_dropping_both_linked_sections_needs_nothing() -> None:
-    lecture, lab = a_card("PHY-1", corequisites=course("PHY-2")), a_card("PHY-2")
+    lecture, lab = a_view("PHY-1", corequisites=course("PHY-2")), a_view("PHY-2")
     offered, held = a_board(lecture, lab), holding(lecture, lab)
     assert Precheck(a_profile(), offered, held, LIMIT).needed_by([lab.id, lecture.id]) == []
 
 
 @pytest.mark.parametrize(("joined", "found"), [(0, ["needed_by"]), (5, [])])
 def test_seat_needs_only_the_position_that_came_with_it(joined: int, found: list[str]) -> None:
-    lecture, lab = a_card("PHY-1", corequisites=course("PHY-2")), a_card("PHY-2")
+    lecture, lab = a_view("PHY-1", corequisites=course("PHY-2")), a_view("PHY-2")
     position = WaitlistPosition(lab.id, 400, 1, joined, 1, 1)
     standing = Registrations(holding(lecture).enrolled, (position,))
     offered = a_board(lecture, lab)
@@ -176,40 +176,40 @@ def test_pair_and_its_dependents_are_one_drop(
     """A seat that depends on a dropped one does not count as a drop of its own."""
     needs = {"lecture": course("PHY-2"), "lab": course("PHY-1"), "discussion": course("PHY-1")}
     names = {"lecture": "PHY-1", "lab": "PHY-2", "discussion": "PHY-3"}
-    cards = [a_card(names[each], corequisites=needs[each]) for each in born]
-    offered, held = a_board(*cards), holding(*cards)
+    views = [a_view(names[each], corequisites=needs[each]) for each in born]
+    offered, held = a_board(*views), holding(*views)
     checks = Precheck(a_profile(), offered, held, LIMIT)
-    assert checks.count_drops([card.id for card in cards]) == 1
+    assert checks.count_drops([view.id for view in views]) == 1
 
 
 @pytest.mark.parametrize("code", ["same_course", "time_conflict", "credit_limit", "corequisite"])
 def test_precheck_respects_permissions(code: str) -> None:
     facts = {"corequisites": course("PHY-2"), "meetings": (a_meeting(),)}
-    card, sibling = a_card(**facts), a_card(number="02", meetings=(a_meeting(),))
-    offered, who = a_board(card, sibling, a_card("PHY-2")), a_profile()
-    free = a_profile(permits=(PermissionView(card.id, frozenset({code})),))
+    view, sibling = a_view(**facts), a_view(number="02", meetings=(a_meeting(),))
+    offered, who = a_board(view, sibling, a_view("PHY-2")), a_profile()
+    free = a_profile(permits=(PermissionView(view.id, frozenset({code})),))
     result, left = (
-        codes(Precheck(each, offered, holding(sibling), 700).refusals(card)) for each in (who, free)
+        codes(Precheck(each, offered, holding(sibling), 700).refusals(view)) for each in (who, free)
     )
     assert left == [each for each in result if each != code]
     assert len(result) == 4
 
 
 def test_plan_without_problems_has_no_reasons() -> None:
-    assert planned(a_card(), a_card("MAT-1010")) == [[], []]
+    assert planned(a_view(), a_view("MAT-1010")) == [[], []]
 
 
 def test_conflicting_planned_sections_both_get_a_reason() -> None:
-    one, other = (a_card(code, meetings=(a_meeting(),)) for code in ("A-1", "B-1"))
+    one, other = (a_view(code, meetings=(a_meeting(),)) for code in ("A-1", "B-1"))
     assert planned(one, other) == [["time_conflict"], ["time_conflict"]]
 
 
 def test_course_planned_twice_gets_a_reason_at_both() -> None:
-    assert planned(a_card(), a_card(number="02")) == [["same_course"], ["same_course"]]
+    assert planned(a_view(), a_view(number="02")) == [["same_course"], ["same_course"]]
 
 
 def test_reason_distinguishes_planned_from_held_sections() -> None:
-    held, one, other = a_card(), a_card(number="02"), a_card(number="03")
+    held, one, other = a_view(), a_view(number="02"), a_view(number="03")
     offered, choice = a_board(held, one, other), [(one, 400), (other, 400)]
     refusals = Precheck(a_profile(), offered, holding(held), LIMIT).refusals_together(choice)
     assert [reason.facts for reason in refusals[one.id]] == [
@@ -219,18 +219,18 @@ def test_reason_distinguishes_planned_from_held_sections() -> None:
 
 
 def test_credits_of_a_plan_add_up_in_order() -> None:
-    cards = [a_card(f"A-{number}") for number in range(3)]
-    assert planned(*cards, limit=800) == [[], [], ["credit_limit"]]
-    held = a_card("B-1")
-    refusals = planned(*cards, standing=holding(held), others=(held,), limit=800)
+    views = [a_view(f"A-{number}") for number in range(3)]
+    assert planned(*views, limit=800) == [[], [], ["credit_limit"]]
+    held = a_view("B-1")
+    refusals = planned(*views, standing=holding(held), others=(held,), limit=800)
     assert refusals == [[], ["credit_limit"], ["credit_limit"]]
 
 
 def test_reason_distinguishes_planned_from_held_credits() -> None:
-    held, one, other = a_card(), a_card("A-1"), a_card("B-1")
+    held, one, other = a_view(), a_view("A-1"), a_view("B-1")
     offered, choice = a_board(held, one, other), [(one, 400), (other, 400)]
     refusals = Precheck(a_profile(), offered, holding(held), 700).refusals_together(choice)
-    facts = [refusals[card.id][0].facts for card in (one, other)]
+    facts = [refusals[view.id][0].facts for view in (one, other)]
     assert facts == [
         {"held": 400, "adds": 400, "limit": 700},
         {"held": 800, "adds": 400, "limit": 700, "planned": True},
@@ -238,24 +238,24 @@ def test_reason_distinguishes_planned_from_held_credits() -> None:
 
 
 def test_planned_sections_meet_each_others_corequisites() -> None:
-    lecture = a_card("PHY-1", corequisites=course("PHY-2"))
-    lab = a_card("PHY-2", corequisites=course("PHY-1"))
+    lecture = a_view("PHY-1", corequisites=course("PHY-2"))
+    lab = a_view("PHY-2", corequisites=course("PHY-1"))
     assert planned(lecture, lab) == [[], []]
     assert planned(lecture, others=(lab,)) == [["corequisite"]]
 
 
 def test_held_section_counts_once_in_a_plan() -> None:
-    card, other = a_card(), a_card("MAT-1010")
-    refusals = planned(card, other, standing=holding(card), limit=800)
+    view, other = a_view(), a_view("MAT-1010")
+    refusals = planned(view, other, standing=holding(view), limit=800)
     assert refusals == [["already_enrolled"], []]
 
 
 def test_precheck_can_be_limited_to_some_sections() -> None:
     """Checking all sections takes the square of the plan's length."""
-    cards = [a_card(f"CSC-{number}", meetings=(a_meeting(),)) for number in (1, 2, 3)]
-    choice, offered = [(card, 1000) for card in cards], a_board(*cards)
+    views = [a_view(f"CSC-{number}", meetings=(a_meeting(),)) for number in (1, 2, 3)]
+    choice, offered = [(view, 1000) for view in views], a_board(*views)
     every = Precheck(a_profile(), offered, Registrations(), LIMIT).refusals_together(choice)
-    last = cards[2].id
+    last = views[2].id
     checks = Precheck(a_profile(), offered, Registrations(), LIMIT)
     refusals = checks.refusals_together(choice, about=[last])
     assert refusals == {last: every[last]}
@@ -263,4 +263,4 @@ def test_precheck_can_be_limited_to_some_sections() -> None:
 
 
 def test_plan_is_checked_against_the_rules() -> None:
-    assert planned(a_card(prerequisites=course("A-1"))) == [["prerequisite"]]
+    assert planned(a_view(prerequisites=course("A-1"))) == [["prerequisite"]]

@@ -10,27 +10,27 @@ from portal.backend import backend
 from portal.people.student_profile import HoldView, PermissionView
 from portal.registration import rules
 from portal.registration.reasons import PERMISSIONS
-from tests.registration.makers import a_board, a_card, a_profile, course, every, some
+from tests.registration.makers import a_board, a_profile, a_view, course, every, some
 
 
-def codes(profile: Any, card: Any) -> list[str]:
-    return [reason.code for reason in rules.refusals(profile, card)]
+def codes(profile: Any, view: Any) -> list[str]:
+    return [reason.code for reason in rules.refusals(profile, view)]
 
 
 def test_section_without_rules_refuses_no_student() -> None:
-    assert rules.refusals(a_profile(), a_card()) == []
+    assert rules.refusals(a_profile(), a_view()) == []
 
 
 def test_only_missing_prerequisites_are_named() -> None:
-    card = a_card(prerequisites=every("CSC-1100", some("MAT-1010", "MAT-1020")))
-    (reason,) = rules.refusals(a_profile(completed={"CSC-1100": ""}), card)
+    view = a_view(prerequisites=every("CSC-1100", some("MAT-1010", "MAT-1020")))
+    (reason,) = rules.refusals(a_profile(completed={"CSC-1100": ""}), view)
     assert reason.code == "prerequisite"
     assert reason.facts == {"missing": some("MAT-1010", "MAT-1020")}
 
 
 def test_a_passed_course_counts_however_the_section_writes_its_code() -> None:
-    card = a_card(prerequisites=course("csc 1100"))
-    assert codes(a_profile(completed={"CSC-1100": ""}), card) == []
+    view = a_view(prerequisites=course("csc 1100"))
+    assert codes(a_profile(completed={"CSC-1100": ""}), view) == []
 
 
 @pytest.mark.usefixtures("connected")
@@ -38,8 +38,8 @@ def test_a_passed_course_counts_however_the_section_writes_its_code() -> None:
     ("grade", "minimum"), [("C", "C"), ("c", "C"), ("B-", "C"), ("C", "P"), ("A+", "A")]
 )
 def test_a_grade_as_good_as_the_minimum_is_enough(grade: str, minimum: str) -> None:
-    card = a_card(prerequisites={"course": "CSC-1100", "grade": minimum})
-    assert codes(a_profile(completed={"CSC-1100": grade}), card) == []
+    view = a_view(prerequisites={"course": "CSC-1100", "grade": minimum})
+    assert codes(a_profile(completed={"CSC-1100": grade}), view) == []
 
 
 @pytest.mark.usefixtures("connected")
@@ -51,8 +51,8 @@ def test_a_grade_as_good_as_the_minimum_is_enough(grade: str, minimum: str) -> N
     ],
 )
 def test_a_lower_or_unknown_grade_is_not_enough_and_is_named(grade: str, minimum: str) -> None:
-    card = a_card(prerequisites={"course": "CSC-1100", "grade": minimum})
-    (reason,) = rules.refusals(a_profile(completed={"CSC-1100": grade}), card)
+    view = a_view(prerequisites={"course": "CSC-1100", "grade": minimum})
+    (reason,) = rules.refusals(a_profile(completed={"CSC-1100": grade}), view)
     assert reason.code == "prerequisite"
     assert reason.facts["grades"] == {"CSC-1100": grade}
 
@@ -61,34 +61,34 @@ def test_a_lower_or_unknown_grade_is_not_enough_and_is_named(grade: str, minimum
 def test_grades_of_one_rank_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
     ranks = (("A",), ("C", "P"), ("D",))
     monkeypatch.setattr(backend(), "settings", replace(backend().settings, grades=ranks))
-    card = a_card(prerequisites={"course": "CSC-1100", "grade": "C"})
-    assert codes(a_profile(completed={"CSC-1100": "P"}), card) == []
+    view = a_view(prerequisites={"course": "CSC-1100", "grade": "C"})
+    assert codes(a_profile(completed={"CSC-1100": "P"}), view) == []
 
 
 @pytest.mark.usefixtures("connected")
 def test_only_the_grades_of_missing_courses_are_named() -> None:
     tree = every({"course": "CSC-1100", "grade": "C"}, some("MAT-1010", "MAT-1020"), "PHY-1")
     held = {"CSC-1100": "D", "MAT-1010": "D", "BIO-1": "A"}
-    (reason,) = rules.refusals(a_profile(completed=held), a_card(prerequisites=tree))
+    (reason,) = rules.refusals(a_profile(completed=held), a_view(prerequisites=tree))
     assert reason.facts["grades"] == {"CSC-1100": "D"}
     assert reason.facts["missing"] == every({"course": "CSC-1100", "grade": "C"}, "PHY-1")
 
 
 def test_every_hold_is_a_separate_reason() -> None:
     holds = (HoldView("fees", "unpaid fees", "the bursar"), HoldView("advising", "see adviser", ""))
-    reasons = rules.refusals(a_profile(holds=holds), a_card())
+    reasons = rules.refusals(a_profile(holds=holds), a_view())
     assert [reason.facts["kind"] for reason in reasons] == ["fees", "advising"]
 
 
 def test_all_reasons_are_given_at_once() -> None:
-    card = a_card(
+    view = a_view(
         public=False,
         restricted_to=frozenset({"PHY"}),
         prerequisites=course("A-1"),
         restrictions=(("must_be", "level", "Graduate"), ("may_not_be", "campus", "Troy")),
     )
     who = a_profile(holds=(HoldView("fees", "unpaid", ""),))
-    assert codes(who, card) == ["hold", "not_for_you", "prerequisite", "restriction", "restriction"]
+    assert codes(who, view) == ["hold", "not_for_you", "prerequisite", "restriction", "restriction"]
 
 
 @pytest.mark.parametrize(
@@ -111,23 +111,23 @@ def test_all_reasons_are_given_at_once() -> None:
 def test_values_of_a_kind_mean_any_and_kinds_must_all_hold(
     restrictions: tuple[tuple[str, str, str], ...], refused: int
 ) -> None:
-    assert codes(a_profile(), a_card(restrictions=restrictions)) == ["restriction"] * refused
+    assert codes(a_profile(), a_view(restrictions=restrictions)) == ["restriction"] * refused
 
 
 def test_blank_record_field_does_not_meet_a_restriction() -> None:
-    card = a_card(restrictions=(("must_be", "degree", "Master of Fine Arts"),))
-    (reason,) = rules.refusals(a_profile(degree=""), card)
+    view = a_view(restrictions=(("must_be", "degree", "Master of Fine Arts"),))
+    (reason,) = rules.refusals(a_profile(degree=""), view)
     assert reason.facts["have"] == []
 
 
 def test_refusal_shows_majors_by_name() -> None:
-    card = a_card(restrictions=(("must_be", "major", "Biology"),))
-    (reason,) = rules.refusals(a_profile(fields=("Computer Science", "Mathematics")), card)
+    view = a_view(restrictions=(("must_be", "major", "Biology"),))
+    (reason,) = rules.refusals(a_profile(fields=("Computer Science", "Mathematics")), view)
     assert reason.facts["have"] == ["Computer Science"]
 
 
 def test_unknown_restriction_refuses_every_student() -> None:
-    assert codes(a_profile(), a_card(restrictions=(("must_be", "cohort", "X"),))) == ["restriction"]
+    assert codes(a_profile(), a_view(restrictions=(("must_be", "cohort", "X"),))) == ["restriction"]
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_unknown_restriction_refuses_every_student() -> None:
     ],
 )
 def test_list_has_open_sections_of_the_students_courses(facts: dict[str, Any]) -> None:
-    assert rules.visible(a_profile(), a_card(**facts))
+    assert rules.visible(a_profile(), a_view(**facts))
 
 
 @pytest.mark.parametrize(
@@ -157,59 +157,59 @@ def test_list_has_open_sections_of_the_students_courses(facts: dict[str, Any]) -
     ],
 )
 def test_list_has_no_other_sections(facts: dict[str, Any]) -> None:
-    assert not rules.visible(a_profile(), a_card(**facts))
+    assert not rules.visible(a_profile(), a_view(**facts))
 
 
 def test_corequisite_is_sent_by_course_id() -> None:
-    lecture, lab = a_card("PHY-1", corequisites=course("PHY-2")), a_card("PHY-2")
+    lecture, lab = a_view("PHY-1", corequisites=course("PHY-2")), a_view("PHY-2")
     assert rules.corequisites(a_profile(), lecture, a_board(lecture, lab)) == {
         "course": lab.course_id
     }
 
 
 def test_passed_corequisite_is_not_required() -> None:
-    lecture, lab = a_card("PHY-1", corequisites=course("PHY-2")), a_card("PHY-2")
+    lecture, lab = a_view("PHY-1", corequisites=course("PHY-2")), a_view("PHY-2")
     who = a_profile(completed={"PHY-2": "B"})
     assert rules.corequisites(who, lecture, a_board(lecture, lab)) is None
 
 
 def test_courses_that_name_each_other_need_each_other() -> None:
-    lecture = a_card("PHY-1", corequisites=course("PHY-2"))
-    lab = a_card("PHY-2", corequisites=course("PHY-1"))
+    lecture = a_view("PHY-1", corequisites=course("PHY-2"))
+    lab = a_view("PHY-2", corequisites=course("PHY-1"))
     offered = a_board(lecture, lab)
     assert rules.corequisites(a_profile(), lecture, offered) == {"course": lab.course_id}
     assert rules.corequisites(a_profile(), lab, offered) == {"course": lecture.course_id}
 
 
 def test_corequisite_that_is_not_offered_is_its_own_reason() -> None:
-    card = a_card("PHY-1", corequisites=every("PHY-2", "PHY-3"))
-    offered = a_board(card, a_card("PHY-2"))
-    (reason,) = rules.unoffered(a_profile(), card, offered)
+    view = a_view("PHY-1", corequisites=every("PHY-2", "PHY-3"))
+    offered = a_board(view, a_view("PHY-2"))
+    (reason,) = rules.unoffered(a_profile(), view, offered)
     assert reason.code == "corequisite_not_offered"
     assert reason.facts == {"missing": course("PHY-3")}
 
 
 def test_corequisite_that_is_not_offered_refuses_every_student() -> None:
-    card = a_card("PHY-1", corequisites=course("PHY-3"))
-    assert rules.corequisites(a_profile(), card, a_board(card)) == {"course": rules.NOT_OFFERED}
+    view = a_view("PHY-1", corequisites=course("PHY-3"))
+    assert rules.corequisites(a_profile(), view, a_board(view)) == {"course": rules.NOT_OFFERED}
 
 
 def test_one_offered_corequisite_of_several_is_enough() -> None:
-    card, lab = a_card("PHY-1", corequisites=some("PHY-2", "PHY-3")), a_card("PHY-2")
-    assert rules.unoffered(a_profile(), card, a_board(card, lab)) == []
+    view, lab = a_view("PHY-1", corequisites=some("PHY-2", "PHY-3")), a_view("PHY-2")
+    assert rules.unoffered(a_profile(), view, a_board(view, lab)) == []
 
 
-def with_override(card: Any, *waives: str, until: datetime | None = None) -> Any:
+def with_override(view: Any, *waives: str, until: datetime | None = None) -> Any:
     """Return a student with permissions for that section."""
     return a_profile(
         holds=(HoldView("fees", "unpaid", ""),),
-        permits=(PermissionView(card.id, frozenset(waives), until),),
+        permits=(PermissionView(view.id, frozenset(waives), until),),
     )
 
 
 def closed_to_ada(status: str = "OPEN") -> Any:
     """Return a section whose rules all refuse Ada."""
-    return a_card(
+    return a_view(
         status=status,
         public=False,
         prerequisites=course("A-1"),
@@ -220,68 +220,68 @@ def closed_to_ada(status: str = "OPEN") -> Any:
 
 @pytest.mark.parametrize("code", ["prerequisite", "restriction", "not_for_you"])
 def test_permission_lifts_only_its_rule(code: str) -> None:
-    card = closed_to_ada()
+    view = closed_to_ada()
     every_rule = ["hold", "not_for_you", "prerequisite", "restriction"]
     left = [each for each in every_rule if each != code]
-    assert codes(with_override(card, code), card) == left
+    assert codes(with_override(view, code), view) == left
 
 
 def test_no_permission_lifts_a_hold() -> None:
-    card = closed_to_ada()
-    assert codes(with_override(card, *PERMISSIONS), card) == ["hold"]
+    view = closed_to_ada()
+    assert codes(with_override(view, *PERMISSIONS), view) == ["hold"]
 
 
 def test_permission_is_for_one_section() -> None:
-    card, sibling = closed_to_ada(), closed_to_ada()
-    assert "prerequisite" in codes(with_override(card, "prerequisite"), sibling)
+    view, sibling = closed_to_ada(), closed_to_ada()
+    assert "prerequisite" in codes(with_override(view, "prerequisite"), sibling)
 
 
 def test_permissions_of_a_section_add_up() -> None:
-    card = closed_to_ada()
+    view = closed_to_ada()
     permits = tuple(
-        PermissionView(card.id, frozenset({code})) for code in ("prerequisite", "not_for_you")
+        PermissionView(view.id, frozenset({code})) for code in ("prerequisite", "not_for_you")
     )
-    assert codes(a_profile(permits=permits), card) == ["restriction"]
+    assert codes(a_profile(permits=permits), view) == ["restriction"]
 
 
 def test_permission_expires() -> None:
-    card, now = closed_to_ada(), datetime.now(UTC)
+    view, now = closed_to_ada(), datetime.now(UTC)
     minute = timedelta(minutes=1)
-    assert "prerequisite" in codes(with_override(card, "prerequisite", until=now - minute), card)
+    assert "prerequisite" in codes(with_override(view, "prerequisite", until=now - minute), view)
     assert "prerequisite" not in codes(
-        with_override(card, "prerequisite", until=now + minute), card
+        with_override(view, "prerequisite", until=now + minute), view
     )
 
 
 def test_permitted_section_is_on_the_list() -> None:
-    card = a_card(public=False)
-    assert rules.visible(with_override(card, "not_for_you"), card)
-    assert not rules.visible(with_override(card, "prerequisite"), card)
+    view = a_view(public=False)
+    assert rules.visible(with_override(view, "not_for_you"), view)
+    assert not rules.visible(with_override(view, "prerequisite"), view)
 
 
 def test_permission_lifts_a_corequisite_offered_or_not() -> None:
-    card, offered = closed_to_ada(), a_board(a_card("A-2"))
-    who = with_override(card, "corequisite")
-    assert rules.corequisites(who, card, offered) is None
-    assert rules.unoffered(who, card, a_board()) == []
+    view, offered = closed_to_ada(), a_board(a_view("A-2"))
+    who = with_override(view, "corequisite")
+    assert rules.corequisites(who, view, offered) is None
+    assert rules.unoffered(who, view, a_board()) == []
 
 
 def test_ledger_receives_the_waived_rules() -> None:
-    card = closed_to_ada()
-    assert rules.waived(a_profile(), card) == ()
-    who = with_override(card, "credit_limit", "prerequisite", "time_conflict")
-    assert rules.waived(who, card) == ("prerequisite", "time_conflict", "credit_limit")
+    view = closed_to_ada()
+    assert rules.waived(a_profile(), view) == ()
+    who = with_override(view, "credit_limit", "prerequisite", "time_conflict")
+    assert rules.waived(who, view) == ("prerequisite", "time_conflict", "credit_limit")
 
 
 def test_ledger_receives_the_reasons_that_a_permission_lifts() -> None:
-    card, offered = closed_to_ada(), a_board(a_card("A-2"))
-    who = with_override(card, "not_for_you", "prerequisite", "restriction", "corequisite")
-    found = [reason.code for reason in rules.before_permissions(who, card)]
+    view, offered = closed_to_ada(), a_board(a_view("A-2"))
+    who = with_override(view, "not_for_you", "prerequisite", "restriction", "corequisite")
+    found = [reason.code for reason in rules.before_permissions(who, view)]
     assert found == ["hold", "not_for_you", "prerequisite", "restriction"]
-    assert rules.waived_corequisites(who, card, offered) == rules.corequisites(
-        a_profile(), card, offered
+    assert rules.waived_corequisites(who, view, offered) == rules.corequisites(
+        a_profile(), view, offered
     )
-    assert rules.waived_corequisites(a_profile(), card, offered) is None
+    assert rules.waived_corequisites(a_profile(), view, offered) is None
 
 
 @pytest.mark.parametrize("status", ["OPEN", "NEW", "CONFIRMED"])
@@ -295,11 +295,11 @@ def test_rule_of_a_section_for_others_may_refuse_whatever_its_status(
 @pytest.mark.parametrize("status", ["OPEN", "NEW", "CONFIRMED"])
 @pytest.mark.parametrize("rule", ["not_for_you", "prerequisite", "restriction"])
 def test_rule_that_a_section_does_not_have_may_not_refuse(status: str, rule: str) -> None:
-    assert not rules.may_refuse(a_profile(), a_card(status=status), frozenset({rule}))
+    assert not rules.may_refuse(a_profile(), a_view(status=status), frozenset({rule}))
 
 
 def test_rule_that_a_permission_lifts_already_may_not_refuse() -> None:
-    card = closed_to_ada()
-    who = with_override(card, "prerequisite", "time_conflict")
-    assert not rules.may_refuse(who, card, frozenset({"prerequisite", "time_conflict"}))
-    assert rules.may_refuse(who, card, frozenset({"prerequisite", "restriction"}))
+    view = closed_to_ada()
+    who = with_override(view, "prerequisite", "time_conflict")
+    assert not rules.may_refuse(who, view, frozenset({"prerequisite", "time_conflict"}))
+    assert rules.may_refuse(who, view, frozenset({"prerequisite", "restriction"}))

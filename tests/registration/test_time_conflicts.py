@@ -12,7 +12,7 @@ from portal.catalog.time_conflicts import clash, clash_in_words
 from portal.catalog.views import MeetingView
 from portal.windows.warmup import days_since
 from tests.ledger.requests import Desk
-from tests.registration.makers import a_card, a_meeting
+from tests.registration.makers import a_meeting, a_view
 
 FIRST = date(2030, 8, 26)
 days = st.integers(0, 20).map(lambda number: FIRST + timedelta(number))
@@ -41,7 +41,7 @@ def both_meet(one: MeetingView, other: MeetingView) -> bool:
 
 
 def sections(one: MeetingView, other: MeetingView) -> bool:
-    return clash(a_card("A-1", meetings=(one,)), a_card("B-1", meetings=(other,)))
+    return clash(a_view("A-1", meetings=(one,)), a_view("B-1", meetings=(other,)))
 
 
 @given(meetings(), meetings())
@@ -83,9 +83,9 @@ def test_meeting_without_a_time_has_no_conflict() -> None:
 
 
 def test_all_conflicting_meetings_are_named() -> None:
-    card = a_card("A-1", meetings=(a_meeting(1), a_meeting(2)))
-    held = a_card("B-1", meetings=(a_meeting(3, 600, 780),))
-    assert clash_in_words(card, held, "B 1-01") == (
+    view = a_view("A-1", meetings=(a_meeting(1), a_meeting(2)))
+    held = a_view("B-1", meetings=(a_meeting(3, 600, 780),))
+    assert clash_in_words(view, held, "B 1-01") == (
         "It meets Mon 10:00–11:50 am and Tue 10:00–11:50 am, at the same time"
         " as your B 1-01 (Mon Tue 10:00 am–1:00 pm)."
     )

@@ -130,7 +130,7 @@ KIND = Kind(
     fee=5000,
     documents={
         "transcript": _l("Transcript or certificate"),
-        "identity": _l("Passport or identity card"),
+        "identity": _l("Passport or identity view"),
     },
     required=frozenset({"transcript"}),
     applicants=frozenset({"applicant"}),

@@ -220,11 +220,11 @@ def _newly_linked(
     stored: StoredSection, wanted: SectionDetails, offered: TermCatalog
 ) -> Iterator[str]:
     """Yield that courses become corequisites, because each now names the other."""
-    card = offered.section(stored.id)
-    if card is None:
+    view = offered.section(stored.id)
+    if view is None:
         return
-    then = replace(card, corequisites=wanted.corequisites)
-    new = set(linked_courses.courses(then, offered)) - set(linked_courses.courses(card, offered))
+    then = replace(view, corequisites=wanted.corequisites)
+    new = set(linked_courses.courses(then, offered)) - set(linked_courses.courses(view, offered))
     codes = sorted(code for each in new if (code := offered.course_code(each)))
     if codes:
         yield _(

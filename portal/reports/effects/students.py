@@ -72,8 +72,8 @@ def clashing(
     )
     found: dict[int, list[str]] = {}
     for student, other in session.execute(other_seats):
-        card = offered.section(other)
-        if card and card.status != "CANCELED" and (text := _clash(new, card)):
+        view = offered.section(other)
+        if view and view.status != "CANCELED" and (text := _clash(new, view)):
             found.setdefault(student, []).append(text)
     rows = session.execute(_named().where(Student.id.in_(found)).order_by(Account.name))
     return [

@@ -278,7 +278,7 @@ def _done_page(offered: TermCatalog, undo: "Sent | None") -> ResponseReturnValue
     return render_template(
         "admin/bulk_done.html",
         term=offered.term,
-        cards=offered.some(undo.getlist("section", type=int)),
+        views=offered.some(undo.getlist("section", type=int)),
         undo=[*undo.items(multi=True)] if "undo" in undo else [],
         undone="undid" in undo,
     )
@@ -476,7 +476,7 @@ def _form_page(offered: TermCatalog, form: BulkForm, sent: "Sent") -> ResponseRe
         wanted=wanted,
         query=wanted.query,
         subjects=offered.subjects,
-        cards=found[:MOST],
+        views=found[:MOST],
         total=len(found),
         most=MOST,
         ticked=set(sent.getlist("section", type=int)),
@@ -490,5 +490,5 @@ def _form_page(offered: TermCatalog, form: BulkForm, sent: "Sent") -> ResponseRe
 
 
 def _rooms(offered: Sequence[SectionView]) -> list[str]:
-    meetings: Iterator[MeetingView] = (each for card in offered for each in card.meetings)
+    meetings: Iterator[MeetingView] = (each for view in offered for each in view.meetings)
     return sorted({each.room for each in meetings if each.room})

@@ -45,7 +45,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
     return render_template(
         "admin/results.html",
         term=offered.term,
-        card=section,
+        view=section,
         seats=read_with_fallback.seats_of(term_id, [section_id]).get(section_id),
         groups=GROUPS,
         shown=shown,

@@ -174,7 +174,7 @@ def index(term_id: int) -> ResponseReturnValue:
         unread=[_("Enter a whole number.")] if unread else [],
         query=wanted.query,
         subjects=offered.subjects,
-        cards=found[(page - 1) * PAGE : page * PAGE],
+        views=found[(page - 1) * PAGE : page * PAGE],
         counts=counts,
         sums=totals((counts[each.id] for each in running), pools),
         total=len(found),
@@ -189,13 +189,13 @@ def _sorted(
     """Return sections sorted by a column; those without a value come last."""
     keys: dict[str, Callable[[SectionView], Any]] = {
         "section": section_order,
-        "meets": lambda card: [
+        "meets": lambda view: [
             (each.mask & -each.mask, each.start, each.mask)
-            for each in card.meetings
+            for each in view.meetings
             if each.mask and each.start is not None
         ][:1],
-        "instructor": lambda card: [name.casefold() for name in card.instructors[:1]],
-        "seats": lambda card: [counts[card.id].open] if card.id in counts else [],
+        "instructor": lambda view: [name.casefold() for name in view.instructors[:1]],
+        "seats": lambda view: [counts[view.id].open] if view.id in counts else [],
     }
     key = keys[sorting.key]
     known = sorted((each for each in found if key(each)), key=key, reverse=sorting.down)

@@ -37,14 +37,14 @@ def teaching() -> ResponseReturnValue:
     shown = next(
         (each for each in offers if each.term.id == term_id), offers[0] if offers else None
     )
-    cards = shown.taught_by(mine) if shown else []
-    ids = [card.id for card in cards]
+    sections = shown.taught_by(mine) if shown else []
+    ids = [section.id for section in sections]
     counts = read_with_fallback.seats_of(shown.term.id, ids) if shown else {}
     return render_template(
         "instructor/teaching.html",
         terms=[offered.term for offered in offers],
         term=shown.term if shown else None,
-        cards=cards,
+        sections=sections,
         counts=counts,
     )
 
@@ -101,7 +101,7 @@ def emails(section_id: int) -> ResponseReturnValue:
         "instructor/emails.html",
         term=shown.term,
         name=shown.name,
-        card=shown.section,
+        section=shown.section,
         to=to,
         mailing=rosters.mailing(groups[to]),
     )
@@ -146,7 +146,7 @@ def _listed(shown: InstructorSection, view: RosterView) -> dict[str, object]:
     everyone = rosters.roster(shown.term.id, shown.section.id, visitor().roles)
     return {
         "name": shown.name,
-        "card": shown.section,
+        "section": shown.section,
         "view": view,
         "sorts": rosters.SORTS,
         "everyone": everyone,

@@ -150,12 +150,12 @@ def receipt_codes(term: int, answers: Iterable[Decision]) -> list[str]:
     return [code(term, each.seq) for each in answers if each.seq]
 
 
-def form(act: str, now: StudentTerm, card: SectionView, refused: Refusals, **facts: Any) -> str:
+def form(act: str, now: StudentTerm, view: SectionView, refused: Refusals, **facts: Any) -> str:
     """Render the page or dialog of that name with its refusals."""
     return _render(
         act,
         now.catalog,
-        card,
+        view,
         refused=refused,
         key=request_form.new_key(),
         student_term=now,
@@ -164,53 +164,53 @@ def form(act: str, now: StudentTerm, card: SectionView, refused: Refusals, **fac
     )
 
 
-def _render(template: str, catalog: TermCatalog, card: SectionView, **facts: Any) -> str:
+def _render(template: str, catalog: TermCatalog, view: SectionView, **facts: Any) -> str:
     return render_template(
         f"student/{template}.html",
-        card=card,
-        name=section_name(card),
-        title=section_title(catalog, card),
-        meetings=distinct_meetings(card),
-        back=request_form.return_address(card.term_id),
+        view=view,
+        name=section_name(view),
+        title=section_title(catalog, view),
+        meetings=distinct_meetings(view),
+        back=request_form.return_address(view.term_id),
         term=catalog.term,
         **facts,
     )
 
 
-def waiting(stands: WaitingRoomStatus, card: SectionView) -> tuple[str, dict[str, str]]:
+def waiting(stands: WaitingRoomStatus, view: SectionView) -> tuple[str, dict[str, str]]:
     """Render the queue position or the captcha in place of a form; the form replaces it later."""
     page = render_template(
         "waiting_room/waiting.html",
         status=stands,
         wording=wording,
-        name=section_name(card),
+        name=section_name(view),
         here=request.full_path.rstrip("?"),
-        back=request_form.return_address(card.term_id),
+        back=request_form.return_address(view.term_id),
         term=stands.student_term.term,
     )
     return page, {"HX-Trigger": "fs:window"}  # the page behind the dialog may be out of date
 
 
-def address(card: SectionView, act: str) -> str:
+def address(view: SectionView, act: str) -> str:
     """Return the address of an action on a section."""
-    return f"/terms/{card.term_id}/sections/{card.id}/{act}"
+    return f"/terms/{view.term_id}/sections/{view.id}/{act}"
 
 
-def seats_of(card: SectionView) -> SeatCounts:
+def seats_of(view: SectionView) -> SeatCounts:
     """Return the current counts of a section."""
-    return backend().ledger.seats_of(card.term_id, [card.id]).get(card.id) or unknown_counts(card)
+    return backend().ledger.seats_of(view.term_id, [view.id]).get(view.id) or unknown_counts(view)
 
 
 def visible_section(term_id: int, section_id: int) -> tuple[StudentTerm, SectionView]:
     """Return a section that the student may see, holds, waits for or has planned; else 404."""
-    card, now = published_section(term_id, section_id), mine_of(term_id)
-    require_visible(now, card)
-    return now, card
+    view, now = published_section(term_id, section_id), mine_of(term_id)
+    require_visible(now, view)
+    return now, view
 
 
-def require_visible(now: StudentTerm, card: SectionView) -> None:
+def require_visible(now: StudentTerm, view: SectionView) -> None:
     """Respond with 404 unless the student may see, holds, waits for or has planned a section."""
-    if not (now.shows(card) or now.state(card.id) or card.id in now.planned):
+    if not (now.shows(view) or now.state(view.id) or view.id in now.planned):
         abort(404 if sections_visible(now.phase) else make_response(answer(404, ENDED)))
 
 

@@ -35,8 +35,8 @@ from portal.web.student.term_page import mine_of
 @resumes_dropping
 def drop(term_id: int, section_id: int) -> ResponseReturnValue:
     """Show the form that asks before a drop."""
-    now, card = visible_section(term_id, section_id)
-    return drop_form(now, card, _along(term_id))
+    now, view = visible_section(term_id, section_id)
+    return drop_form(now, view, _along(term_id))
 
 
 @bp.post("/sections/<int:section_id>/drop")
@@ -44,12 +44,12 @@ def drop(term_id: int, section_id: int) -> ResponseReturnValue:
 @resumes_dropping
 def drop_seat(term_id: int, section_id: int) -> ResponseReturnValue:
     """Drop the seat, or show why not."""
-    card, along = published_section(term_id, section_id), _along(term_id)
+    view, along = published_section(term_id, section_id), _along(term_id)
     requester = request_form.requester(term_id)
     decided = commands.drop(requester, section_id, [each.id for each in along])
     if decided.reasons:
-        return drop_form(mine_of(term_id, decided), card, along, [decided]), 422
-    return show_result([decided], card, along)
+        return drop_form(mine_of(term_id, decided), view, along, [decided]), 422
+    return show_result([decided], view, along)
 
 
 @bp.get("/sections/<int:section_id>/leave")
@@ -65,11 +65,11 @@ def leave(term_id: int, section_id: int) -> ResponseReturnValue:
 @resumes_leaving
 def leave_waitlist(term_id: int, section_id: int) -> ResponseReturnValue:
     """Leave the waitlist, or show why not."""
-    card = published_section(term_id, section_id)
+    view = published_section(term_id, section_id)
     decided = commands.leave_waitlist(request_form.requester(term_id), section_id)
     if decided.reasons:
-        return leave_form(mine_of(term_id, decided), card, [decided]), 422
-    return show_result([decided], card)
+        return leave_form(mine_of(term_id, decided), view, [decided]), 422
+    return show_result([decided], view)
 
 
 def _along(term_id: int) -> list[SectionView]:
@@ -79,36 +79,36 @@ def _along(term_id: int) -> list[SectionView]:
 
 def drop_form(
     now: StudentTerm,
-    card: SectionView,
+    view: SectionView,
     along: Sequence[SectionView] = (),
     answers: Sequence[Decision] = (),
 ) -> str:
     """Render the form that drops a seat and those in `along`."""
-    going = [card.id, *(each.id for each in along)]
+    going = [view.id, *(each.id for each in along)]
     quits = [each for each in along if each.id in now.places and each.id not in now.held]
     dropped = [each for each in along if each not in quits]
     known = now.no_leaving
-    for each in (card, *dropped):
+    for each in (view, *dropped):
         if each.id not in now.held:
-            known.append(Reason("not_enrolled", {} if each.id == card.id else {"section": each.id}))
+            known.append(Reason("not_enrolled", {} if each.id == view.id else {"section": each.id}))
     known += now.precheck.needed_by(going)
-    shown = refusals_to_show(answers, card.id, known)
+    shown = refusals_to_show(answers, view.id, known)
     refused = in_words(now, shown, answers, retry=not known)
     if needing := _needing(shown):  # one next step drops the section with every seat that needs it
         number = 1 + len(along) + len(needing)
         label = _("Drop both") if number == 2 else _("Drop all %(number)s", number=number)
-        all_at_once = address(card, "drop") + _query([*going[1:], *needing])
+        all_at_once = address(view, "drop") + _query([*going[1:], *needing])
         refused = refused.with_step("needed_by", NextStep(label, all_at_once))
     return form(
         "drop",
         now,
-        card,
+        view,
         refused,
         also=dropped,
-        names=requisites.all_of([section_name(each) for each in (card, *dropped)]),
+        names=requisites.all_of([section_name(each) for each in (view, *dropped)]),
         quits=requisites.all_of([section_name(each) for each in quits]),
         query=_query(going[1:]),
-        seats=seats_of(card),
+        seats=seats_of(view),
         drops=now.precheck.count_drops(going),
         left=limits.drops_left(now.profile.student, now.term.id, now.phase.now),
         waits=[
@@ -119,21 +119,21 @@ def drop_form(
     )
 
 
-def leave_form(now: StudentTerm, card: SectionView, answers: Sequence[Decision] = ()) -> str:
+def leave_form(now: StudentTerm, view: SectionView, answers: Sequence[Decision] = ()) -> str:
     """Render the form that leaves a waitlist."""
-    position = now.places.get(card.id)
-    known = now.precheck.needed_by_while_waiting(card.id)
+    position = now.places.get(view.id)
+    known = now.precheck.needed_by_while_waiting(view.id)
     if not position:
         known = [Reason("not_waiting")]
-    shown = refusals_to_show(answers, card.id, known)
+    shown = refusals_to_show(answers, view.id, known)
     needing = _needing(shown)
     barred = _no_drop(now, needing) if needing else []
     shown = [replace(each, reasons=(*each.reasons, *barred)) for each in shown]
     refused = in_words(now, shown, answers, retry=not known)
-    step = next_steps.drop_and_leave(needing, now.case(card)) if needing and not barred else None
+    step = next_steps.drop_and_leave(needing, now.case(view)) if needing and not barred else None
     if step:
         refused = refused.with_step("needed_by", step)
-    return form("leave", now, card, refused, place=position)
+    return form("leave", now, view, refused, place=position)
 
 
 def _needing(answers: Sequence[Decision]) -> list[int]:

@@ -50,17 +50,17 @@ class SectionAct(NamedTuple):
 
 def section_act(student_term: StudentTerm, section: int) -> SectionAct:
     """Return what the student can do about a section."""
-    card, state = student_term.catalog.section(section), student_term.state(section)
-    reserved = card is not None and bool(reserves_for(student_term, card))
+    view, state = student_term.catalog.section(section), student_term.state(section)
+    reserved = view is not None and bool(reserves_for(student_term, view))
     late = bool(student_term.late_to_add)
     shown = SectionAct(state, student_term.opening, reserved, late)
     if state == "waiting":
         return shown._replace(position=student_term.places[section].position)
-    if late or state or not card:
+    if late or state or not view:
         return shown
-    if rules.needs_consent(student_term.profile, card):
+    if rules.needs_consent(student_term.profile, view):
         return shown._replace(consent=True)
-    conflicts = student_term.in_the_way(card)
+    conflicts = student_term.in_the_way(view)
     if not conflicts:
         return shown
     return shown._replace(why=conflicts[0].code, other=conflicts[0].facts["section"])
@@ -73,7 +73,7 @@ def act(student_term: StudentTerm, section: int) -> Markup:
 
 def draw_act(case: RefusalContext, section: int, shown: SectionAct) -> Markup:
     """Render the button from what it depends on; `case` names sections."""
-    card = case.catalog.section(section)
+    view = case.catalog.section(section)
     other = case.catalog.section(shown.other)
     return _act(
         case.catalog.term.id,
@@ -81,7 +81,7 @@ def draw_act(case: RefusalContext, section: int, shown: SectionAct) -> Markup:
         case.named(section),
         shown,
         case.named(other.id) if other else "",
-        first_overlap(card, other) if card and other else "",
+        first_overlap(view, other) if view and other else "",
         current_locale().language,
     )
 
@@ -247,7 +247,7 @@ def _mine_seat(  # noqa: PLR0913, PLR0917 - what the fragment shows
     term: int,
     section: int,
     name: str,
-    card: SectionView | None,
+    view: SectionView | None,
     title: str,
     credits_: int,
     when: str,
@@ -256,7 +256,7 @@ def _mine_seat(  # noqa: PLR0913, PLR0917 - what the fragment shows
     _language: str,
 ) -> Markup:
     """Render a seat once for all students who got one in the same minute."""
-    facts = {"card": card, "title": title, "name": name, "when": when, "alone": alone}
+    facts = {"view": view, "title": title, "name": name, "when": when, "alone": alone}
     amount_ = credits_in_words(credits_)
     here = f"/terms/{term}/sections/{section}"
     page = "fragments/mine_seat.html"

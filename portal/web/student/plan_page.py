@@ -167,9 +167,9 @@ def _credits(term_id: int, section: int) -> int:
     return abort(400) if chosen is None else chosen
 
 
-def _chosen_credits(card: SectionView, field: str = "credits") -> int | None:
+def _chosen_credits(view: SectionView, field: str = "credits") -> int | None:
     try:
-        return request_form.chosen_credits(card, field)
+        return request_form.chosen_credits(view, field)
     except ValueError:
         abort(400)
 
@@ -193,23 +193,23 @@ def plan_section(term_id: int, section_id: int) -> ResponseReturnValue:
     act, place = request.form.get("do", "in"), request.form.get("place", "new")
     # Read first: if this fails, nothing is changed, and the response says so.
     if act == "out":  # another page may have taken it out already
-        now, card = mine_of(term_id), published_section(term_id, section_id)
+        now, view = mine_of(term_id), published_section(term_id, section_id)
     else:
-        now, card = visible_section(term_id, section_id)
+        now, view = visible_section(term_id, section_id)
     try:
         if act == "out":
-            _change(term_id, partial(plans.take_out, section=card.id))
+            _change(term_id, partial(plans.take_out, section=view.id))
         elif act == "move":
-            _change(term_id, partial(_moved, card=card, place=place))
+            _change(term_id, partial(_moved, view=view, place=place))
         else:
-            _change(term_id, change_to(place, _alternative(card)))
+            _change(term_id, change_to(place, _alternative(view)))
     except (StalePlan, CannotPlan) as error:
-        return _plan_form(now, card, _hindrance(error)), 422
-    message = str(CHANGED.get(act, CHANGED["in"])) % {"name": section_name(card)}
+        return _plan_form(now, view, _hindrance(error)), 422
+    message = str(CHANGED.get(act, CHANGED["in"])) % {"name": section_name(view)}
     if not request.htmx:
-        back = request_form.return_address(card.term_id)
+        back = request_form.return_address(view.term_id)
         flash_messages.keep(message, "go", back)
-        return redirect(f"{back}#section-{card.id}", 303)
+        return redirect(f"{back}#section-{view.id}", 303)
     toast = fragments.toast(message, tone="go", brief=True, about="plan")
     return close_dialog([panel(now, oob=True), toast])
 
@@ -224,32 +224,32 @@ def toggle_plan(term_id: int) -> ResponseReturnValue:
     """
     adds = "add" in request.form
     section = _number("add" if adds else "remove")
-    now, card = mine_of(term_id), published_section(term_id, section)
+    now, view = mine_of(term_id), published_section(term_id, section)
     if adds:
-        now, card = visible_section(term_id, section)
+        now, view = visible_section(term_id, section)
     try:
-        plan, message = _with(now, card) if adds else _without(card)
+        plan, message = _with(now, view) if adds else _without(view)
     except CannotPlan as error:
         message, plan = _hindrance(error), None
     tone = "go" if plan else "few"
     if request.htmx:
         toast = fragments.toast(message, tone=tone, brief=True, about="plan")
         return panel(now, plan, oob=True) + toast
-    back = request_form.return_address(card.term_id)
+    back = request_form.return_address(view.term_id)
     flash_messages.keep(message, tone, back)
-    return redirect(f"{back}#section-{card.id}", 303)
+    return redirect(f"{back}#section-{view.id}", 303)
 
 
-def _with(now: StudentTerm, card: SectionView) -> tuple[Plan, str]:
+def _with(now: StudentTerm, view: SectionView) -> tuple[Plan, str]:
     """Add the section at its likely place; return the plan, and where it is. Raise CannotPlan."""
-    plan, name = now.plan or Plan(), section_name(card)
-    if card.id in now.planned:
+    plan, name = now.plan or Plan(), section_name(view)
+    if view.id in now.planned:
         return plan, _("Added to your plan: %(name)s.", name=name)
-    target, _groups, alternative = _likely(now, plan, card)
-    changed = _change(card.term_id, change_to(target, alternative), any_version=True)
+    target, _groups, alternative = _likely(now, plan, view)
+    changed = _change(view.term_id, change_to(target, alternative), any_version=True)
     if target == "new":
         return changed, _("Added to your plan: %(name)s.", name=name)
-    choice = changed.choices[changed.choice_of(card.id) or 0]
+    choice = changed.choices[changed.choice_of(view.id) or 0]
     first = _names(now, choice.alternatives[0])
     if target.startswith("else"):
         message = _(
@@ -260,77 +260,77 @@ def _with(now: StudentTerm, card: SectionView) -> tuple[Plan, str]:
     return changed, message
 
 
-def _without(card: SectionView) -> tuple[Plan, str]:
+def _without(view: SectionView) -> tuple[Plan, str]:
     """Take the section out of the plan; return the plan, and what was done."""
 
     def take_out(plan: Plan) -> Plan:
-        return plan if plan.choice_of(card.id) is None else plans.take_out(plan, card.id)
+        return plan if plan.choice_of(view.id) is None else plans.take_out(plan, view.id)
 
-    changed = _change(card.term_id, take_out, any_version=True)
-    return changed, _("Removed from your plan: %(name)s.", name=section_name(card))
+    changed = _change(view.term_id, take_out, any_version=True)
+    return changed, _("Removed from your plan: %(name)s.", name=section_name(view))
 
 
-def _moved(plan: Plan, card: SectionView, place: str) -> Plan:
+def _moved(plan: Plan, view: SectionView, place: str) -> Plan:
     """Move the alternative with the section to another place. Raise CannotPlan."""
-    rest = plans.take_out(plan, card.id)
-    choice = plan.choices[plan.choice_of(card.id) or 0]
-    own = [each for each in choice.alternatives if card.id in {part.section for part in each}]
+    rest = plans.take_out(plan, view.id)
+    choice = plan.choices[plan.choice_of(view.id) or 0]
+    own = [each for each in choice.alternatives if view.id in {part.section for part in each}]
     return change_to(place, own[0])(rest)
 
 
-def _alternative(card: SectionView) -> Alternative:
+def _alternative(view: SectionView) -> Alternative:
     """Return the alternative in the form; respond with 400 to invalid input."""
-    chosen = _chosen_credits(card)
-    partners = [published_section(card.term_id, each) for each in request_form.partners()]
-    return (SectionRequest(card.id, chosen), *(SectionRequest(each.id) for each in partners))
+    chosen = _chosen_credits(view)
+    partners = [published_section(view.term_id, each) for each in request_form.partners()]
+    return (SectionRequest(view.id, chosen), *(SectionRequest(each.id) for each in partners))
 
 
-def _plan_form(now: StudentTerm, card: SectionView, why: str = "") -> str:
+def _plan_form(now: StudentTerm, view: SectionView, why: str = "") -> str:
     """Render the section's place in the plan, or the places for it, with likely refusals."""
     plan = now.plan or Plan()
-    if card.id in now.planned:
-        at = plan.choice_of(card.id) or 0
-        first, known = _names(now, plan.choices[at].alternatives[0]), _outlook(now, plan, card.id)
-        others = places(now, plans.take_out(plan, card.id), card)
+    if view.id in now.planned:
+        at = plan.choice_of(view.id) or 0
+        first, known = _names(now, plan.choices[at].alternatives[0]), _outlook(now, plan, view.id)
+        others = places(now, plans.take_out(plan, view.id), view)
         found = [each for each in others if not each[0].startswith("join")]
         facts = {"at": at, "first": first, "known": known, "places": found}
-        return _form("plan_out", now, card, why=why, **facts)
-    found = places(now, plan, card)
-    likely, together, alternative = _likely(now, plan, card)
+        return _form("plan_out", now, view, why=why, **facts)
+    found = places(now, plan, view)
+    likely, together, alternative = _likely(now, plan, view)
     try:
         made = change_to(likely, alternative)(plan)
     except CannotPlan as error:
-        return _form("plan_in", now, card, why=why or _hindrance(error), full=True)
-    known = _outlook(now, made, card.id)
-    return _form("plan_in", now, card, why=why, places=found, together=together, known=known)
+        return _form("plan_in", now, view, why=why or _hindrance(error), full=True)
+    known = _outlook(now, made, view.id)
+    return _form("plan_in", now, view, why=why, places=found, together=together, known=known)
 
 
 def _likely(
-    now: StudentTerm, plan: Plan, card: SectionView
+    now: StudentTerm, plan: Plan, view: SectionView
 ) -> tuple[str, list[PartnerGroup], Alternative]:
     """Return the likely place for a section, its corequisites to choose, and all of them."""
-    likely, _label = places(now, plan, card)[0]
+    likely, _label = places(now, plan, view)[0]
     sent = request_form.partners()
-    together = [] if likely.startswith("join") else partner_groups(now, card, 0, sent)
-    parts = (SectionRequest(card.id), *(SectionRequest(each.chosen) for each in together))
+    together = [] if likely.startswith("join") else partner_groups(now, view, 0, sent)
+    parts = (SectionRequest(view.id), *(SectionRequest(each.chosen) for each in together))
     return likely, together, parts
 
 
-def _form(template: str, now: StudentTerm, card: SectionView, **facts: Any) -> str:
+def _form(template: str, now: StudentTerm, view: SectionView, **facts: Any) -> str:
     return form(
         template,
         now,
-        card,
+        view,
         NOTHING,
         away=now.plan is None,
         version=now.plan.version if now.plan else 0,
-        amounts=credit_choices(card),
+        amounts=credit_choices(view),
         chosen=request_form.fields().get("credits", ""),
         place=request_form.fields().get("place"),
         limit=amount(now.limit),
-        counts=live_counts(seats_of(card)),
-        kept=reserved_notes(now, card),
-        last=last_time(now.term.id).get(card.course_id),
+        counts=live_counts(seats_of(view)),
+        kept=reserved_notes(now, view),
+        last=last_time(now.term.id).get(view.course_id),
         **facts,
     )
 
@@ -340,27 +340,27 @@ def _form(template: str, now: StudentTerm, card: SectionView, **facts: Any) -> s
 PLACE = re.compile(r"(new|else|join)(?:-(\d{1,3}))?(?:-(\d{1,3}))?", re.ASCII)
 
 
-def places(now: StudentTerm, plan: Plan, card: SectionView) -> list[tuple[str, str]]:
+def places(now: StudentTerm, plan: Plan, view: SectionView) -> list[tuple[str, str]]:
     """Return the values and labels of every place for a section, the most likely first."""
     same: list[tuple[str, str]] = []
     others: list[tuple[str, str]] = []
     for at, choice in enumerate(plan.choices):
         name = _names(now, choice.alternatives[0])
         label = _("As a backup for %(name)s (choice %(number)s)", name=name, number=at + 1)
-        fitting = same if _is_of(card, now, choice.sections) else others
+        fitting = same if _is_of(view, now, choice.sections) else others
         fitting.append((f"else-{at}", label))
     own_line = ("new", _("As a separate choice"))
-    return [*_joins(now, plan, card), *same, own_line, *others]
+    return [*_joins(now, plan, view), *same, own_line, *others]
 
 
-def _joins(now: StudentTerm, plan: Plan, card: SectionView) -> Iterator[tuple[str, str]]:
+def _joins(now: StudentTerm, plan: Plan, view: SectionView) -> Iterator[tuple[str, str]]:
     """Yield alternatives with a corequisite section, but none of the same course."""
-    partners = {each.id for group in linked_courses.sections(card, now.catalog) for each in group}
+    partners = {each.id for group in linked_courses.sections(view, now.catalog) for each in group}
     for at, choice in enumerate(plan.choices):
         for rank, alternative in enumerate(choice.alternatives):
             sections = [part.section for part in alternative]
             fits = partners.intersection(sections) and len(sections) < MOST_TOGETHER
-            if fits and not _is_of(card, now, sections):
+            if fits and not _is_of(view, now, sections):
                 name = _names(now, alternative)
                 yield f"join-{at}-{rank}", _("Together with %(name)s, both or neither", name=name)
 
@@ -392,8 +392,8 @@ def _outlook(now: StudentTerm, plan: Plan, section: int) -> dict[str, Any]:
     }
 
 
-def _is_of(card: SectionView, now: StudentTerm, sections: Sequence[int]) -> bool:
-    return any(each.course_id == card.course_id for each in now.catalog.some(sections))
+def _is_of(view: SectionView, now: StudentTerm, sections: Sequence[int]) -> bool:
+    return any(each.course_id == view.course_id for each in now.catalog.some(sections))
 
 
 def _names(now: StudentTerm, alternative: Alternative) -> str:

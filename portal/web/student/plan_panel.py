@@ -112,19 +112,19 @@ def _part(
     seats: dict[int, SeatCounts],
     last: dict[int, LastTime],
 ) -> dict[str, Any]:
-    """Return a section of an alternative; its `card` is None if it is no longer offered."""
-    card = student_term.catalog.section(part.section)
-    known = seats.get(part.section) or (unknown_counts(card) if card else None)
+    """Return a section of an alternative; its `view` is None if it is no longer offered."""
+    view = student_term.catalog.section(part.section)
+    known = seats.get(part.section) or (unknown_counts(view) if view else None)
     return {
         "section": part.section,
         "name": student_term.case(None).named(part.section),
-        "card": card,
-        "meetings": distinct_meetings(card) if card else (),
-        "amounts": credit_choices(card) if card else [],
+        "view": view,
+        "meetings": distinct_meetings(view) if view else (),
+        "amounts": credit_choices(view) if view else [],
         "chosen": "" if part.credits is None else points(part.credits),
         "counts": live_counts(known) if known and seats else Markup(),
-        "kept": reserved_notes(student_term, card) if card and seats else [],
-        "last": last.get(card.course_id) if card else None,
+        "kept": reserved_notes(student_term, view) if view and seats else [],
+        "last": last.get(view.course_id) if view else None,
     }
 
 

@@ -36,8 +36,8 @@ from portal.windows import bands
 @resumes_adding
 def pick(term_id: int, section_id: int) -> ResponseReturnValue:
     """Show the form that asks before a claim, with all likely refusals."""
-    now, card = visible_section(term_id, section_id)
-    return _in_turn(now, card) or claim_form(now, card)
+    now, view = visible_section(term_id, section_id)
+    return _in_turn(now, view) or claim_form(now, view)
 
 
 @bp.post("/sections/<int:section_id>/pick")
@@ -46,8 +46,8 @@ def pick(term_id: int, section_id: int) -> ResponseReturnValue:
 @needs_access_token
 def claim(term_id: int, section_id: int) -> ResponseReturnValue:
     """Claim a seat or a waitlist position, or show all reasons for the refusal."""
-    card = published_section(term_id, section_id)
-    return _register(card)
+    view = published_section(term_id, section_id)
+    return _register(view)
 
 
 @bp.get("/sections/<int:section_id>/swap")
@@ -55,8 +55,8 @@ def claim(term_id: int, section_id: int) -> ResponseReturnValue:
 @resumes_swapping
 def swap(term_id: int, section_id: int) -> ResponseReturnValue:
     """Show the form that asks before a swap."""
-    now, card = visible_section(term_id, section_id)
-    return _in_turn(now, card) or claim_form(now, card, old=_section_to_drop(card))
+    now, view = visible_section(term_id, section_id)
+    return _in_turn(now, view) or claim_form(now, view, old=_section_to_drop(view))
 
 
 @bp.post("/sections/<int:section_id>/swap")
@@ -65,8 +65,8 @@ def swap(term_id: int, section_id: int) -> ResponseReturnValue:
 @needs_access_token
 def swap_seats(term_id: int, section_id: int) -> ResponseReturnValue:
     """Swap the seat, or wait for the new one, or show why the student keeps the old one."""
-    card = published_section(term_id, section_id)
-    return _register(card, _section_to_drop(card))
+    view = published_section(term_id, section_id)
+    return _register(view, _section_to_drop(view))
 
 
 @bp.get("/sections/<int:section_id>/swaps")
@@ -74,53 +74,53 @@ def swap_seats(term_id: int, section_id: int) -> ResponseReturnValue:
 @resumes_swapping
 def swaps(term_id: int, section_id: int) -> ResponseReturnValue:
     """Show the other sections of a course, each with a link to swap the held one for it."""
-    now, card = visible_section(term_id, section_id)
-    held = card.id in now.held
-    shown = dialogs.refusals_to_show((), card.id, [] if held else [Reason("not_enrolled")])
+    now, view = visible_section(term_id, section_id)
+    held = view.id in now.held
+    shown = dialogs.refusals_to_show((), view.id, [] if held else [Reason("not_enrolled")])
     siblings = [
         each
-        for each in now.catalog.sections_of(card.course_id)
-        if held and each.id != card.id and now.shows(each)
+        for each in now.catalog.sections_of(view.course_id)
+        if held and each.id != view.id and now.shows(each)
     ]
-    choices = section_options(now, siblings, [_foreseen(now, each, card.id) for each in siblings])
-    return form("swaps", now, card, dialogs.in_words(now, shown), choices=choices)
+    choices = section_options(now, siblings, [_foreseen(now, each, view.id) for each in siblings])
+    return form("swaps", now, view, dialogs.in_words(now, shown), choices=choices)
 
 
-def _section_to_drop(card: SectionView) -> SectionView:
+def _section_to_drop(view: SectionView) -> SectionView:
     """Return the section to drop that the address names; 404 if there is none or it is the same."""
-    old = published_section(card.term_id, request_form.instead())
-    return old if old.id != card.id else abort(404)
+    old = published_section(view.term_id, request_form.instead())
+    return old if old.id != view.id else abort(404)
 
 
-def _in_turn(now: StudentTerm, card: SectionView) -> ResponseReturnValue | None:
+def _in_turn(now: StudentTerm, view: SectionView) -> ResponseReturnValue | None:
     """Return the queue position or the captcha in place of a form; None if admitted."""
     if now.phase.kind != "open":
         return None
     stands = waiting_room.enter(now)
-    return None if stands.inside else dialogs.waiting(stands, card)
+    return None if stands.inside else dialogs.waiting(stands, view)
 
 
-def _register(card: SectionView, old: SectionView | None = None) -> ResponseReturnValue:
+def _register(view: SectionView, old: SectionView | None = None) -> ResponseReturnValue:
     """Ask the ledger, and show the result; after a refusal, the form again with the reasons."""
     try:
-        amount = request_form.chosen_credits(card)
+        amount = request_form.chosen_credits(view)
     except ValueError:
-        facts = {"min": hundredths(card.credits_min), "max": hundredths(card.credits_max)}
-        shown = dialogs.refusals_to_show((), card.id, [Reason("credit_range", facts)])
-        return claim_form(mine_of(card.term_id), card, shown, old), 422
-    sections = [SectionRequest(card.id, amount), *map(SectionRequest, request_form.partners())]
+        facts = {"min": hundredths(view.credits_min), "max": hundredths(view.credits_max)}
+        shown = dialogs.refusals_to_show((), view.id, [Reason("credit_range", facts)])
+        return claim_form(mine_of(view.term_id), view, shown, old), 422
+    sections = [SectionRequest(view.id, amount), *map(SectionRequest, request_form.partners())]
     choice = Choice((tuple(sections),), request_form.accepts_waitlist(), old.id if old else None)
-    decided = commands.register(request_form.requester(card.term_id), [choice])
+    decided = commands.register(request_form.requester(view.term_id), [choice])
     [result] = decided.results
     answers = [
         replace(each, replayed=decided.replayed, registrations=decided.registrations)
         for each in result.taken or result.refused[0]
     ]
     if result.outcome == Outcome.REFUSED:
-        now = mine_of(card.term_id, decided)
+        now = mine_of(view.term_id, decided)
         if not _has_all(answers, now, choice.swap_out or 0):
-            return claim_form(now, card, answers, old), 422
-    return show_result(answers, card)
+            return claim_form(now, view, answers, old), 422
+    return show_result(answers, view)
 
 
 def _has_all(answers: Sequence[Decision], now: StudentTerm, instead: int) -> bool:
@@ -133,30 +133,30 @@ def _has_all(answers: Sequence[Decision], now: StudentTerm, instead: int) -> boo
 
 def claim_form(
     now: StudentTerm,
-    card: SectionView,
+    view: SectionView,
     answers: Sequence[Decision] = (),
     old: SectionView | None = None,
 ) -> str:
     """Render the form for a seat; for a swap with `old`, or with a held section of the course."""
-    if old is None and not answers and not now.state(card.id):
+    if old is None and not answers and not now.state(view.id):
         held = now.catalog.some(now.held)
-        old = next((each for each in held if each.course_id == card.course_id), None)
-    instead, all_seats, position = old.id if old else 0, seats_of(card), now.places.get(card.id)
-    seats = seats_open_to(now, card, all_seats)
-    together = partner_groups(now, card, instead, request_form.partners())
-    known = [*now.no_adding, *_foreseen(now, card, instead, together)]
+        old = next((each for each in held if each.course_id == view.course_id), None)
+    instead, all_seats, position = old.id if old else 0, seats_of(view), now.places.get(view.id)
+    seats = seats_open_to(now, view, all_seats)
+    together = partner_groups(now, view, instead, request_form.partners())
+    known = [*now.no_adding, *_foreseen(now, view, instead, together)]
     if old:
         known += now.late_to_leave
     if not position:
         known += precheck.waitlist_full(seats)
-    shown = dialogs.refusals_to_show(answers, card.id, known)
+    shown = dialogs.refusals_to_show(answers, view.id, known)
     refused = dialogs.in_words(now, shown, answers, retry=not known, instead=instead)
     codes = {reason.code for each in answers for reason in each.reasons}
     one_free = seats.claimable or any(each.free for group in together for each in group.choices)
     return form(
         "swap" if old else "pick",
         now,
-        card,
+        view,
         refused,
         seats=seats,
         counts=live_counts(all_seats),
@@ -164,39 +164,39 @@ def claim_form(
         together=together,
         none_free=bool(together) and not one_free,
         place=position,
-        next_place=_next_place(now, card, seats),
-        kept=reserved_notes(now, card),
+        next_place=_next_place(now, view, seats),
+        kept=reserved_notes(now, view),
         shut=bool(known) or (not refused.retry and not OUT_OF_TIME.isdisjoint(codes)),
-        amounts=credit_choices(card),
+        amounts=credit_choices(view),
         chosen=request_form.fields().get("credits", ""),
         waits=request_form.accepts_waitlist(not answers and not (together and seats.claimable)),
         old=old,
         query=f"?instead={old.id}" if old else "",
-        rivals=[] if old else _other_swaps(now, card, seats, refused.urls),
+        rivals=[] if old else _other_swaps(now, view, seats, refused.urls),
     )
 
 
-def _next_place(now: StudentTerm, card: SectionView, seats: SeatCounts) -> int:
+def _next_place(now: StudentTerm, view: SectionView, seats: SeatCounts) -> int:
     """Return the position that the student would have on the waitlist."""
     if not now.term.bands or not seats.waiting:
         return seats.waiting + 1
-    band = bands.band_of(now.profile, card, now.term.bands)
-    return backend().ledger.ahead(now.term.id, card.id, band) + 1
+    band = bands.band_of(now.profile, view, now.term.bands)
+    return backend().ledger.ahead(now.term.id, view.id, band) + 1
 
 
 def _other_swaps(
-    now: StudentTerm, card: SectionView, seats: SeatCounts, offered: set[str]
+    now: StudentTerm, view: SectionView, seats: SeatCounts, offered: set[str]
 ) -> list[NextStep]:
     """Return the possible swaps for the section, except one that is already offered."""
-    if now.no_adding or now.state(card.id) or precheck.waitlist_full(seats):
+    if now.no_adding or now.state(view.id) or precheck.waitlist_full(seats):
         return []
     steps = [
         NextStep(
-            _("Swap %(old)s for %(new)s", old=section_name(each), new=section_name(card)),
-            f"{address(card, 'swap')}?instead={each.id}",
+            _("Swap %(old)s for %(new)s", old=section_name(each), new=section_name(view)),
+            f"{address(view, 'swap')}?instead={each.id}",
         )
         for each in now.catalog.some(now.held)
-        if not _foreseen(now, card, each.id, partner_groups(now, card, each.id, []))
+        if not _foreseen(now, view, each.id, partner_groups(now, view, each.id, []))
     ]
     return [step for step in steps if step.url not in offered]
 
@@ -205,7 +205,7 @@ def _other_swaps(
 class SectionOption:
     """A section to choose, with its current counts."""
 
-    card: SectionView
+    view: SectionView
     counts: Markup
     free: bool
     joinable: bool  # a seat or a waitlist position is open, or the student has one
@@ -222,66 +222,66 @@ class PartnerGroup:
 
 
 def partner_groups(
-    now: StudentTerm, card: SectionView, instead: int, sent: Sequence[int]
+    now: StudentTerm, view: SectionView, instead: int, sent: Sequence[int]
 ) -> list[PartnerGroup]:
     """Return the sections of each corequisite still needed; those in `sent` are chosen."""
     rest = now.precheck.without([instead])
     held = {each.course_id for each in rest.held}
-    needed = rules.corequisites(now.profile, card, now.catalog)
+    needed = rules.corequisites(now.profile, view, now.catalog)
     lacking = {int(course) for course in requisites.codes(needed)} - held
 
     def against(partner: SectionView) -> list[Reason]:
-        both = [(each, hundredths(each.credits_min)) for each in (card, partner)]
+        both = [(each, hundredths(each.credits_min)) for each in (view, partner)]
         found = rest.refusals_together(both)[partner.id]
         return [each for each in found if each.code != "hold"]
 
     groups = []
-    for cards in linked_courses.sections(card, now.catalog):
-        courses = {each.course_id for each in cards}
-        visible = [each for each in cards if now.shows(each)]
+    for views in linked_courses.sections(view, now.catalog):
+        courses = {each.course_id for each in views}
+        visible = [each for each in views if now.shows(each)]
         if not lacking & courses or held & courses or not visible:
             continue
         choices = section_options(now, visible, list(map(against, visible)))
         best = min(
-            choices, key=lambda each: (each.card.id not in sent, bool(each.caution), not each.free)
+            choices, key=lambda each: (each.view.id not in sent, bool(each.caution), not each.free)
         )
         codes = dict.fromkeys(requisites.shown(each.course_code) for each in visible)
-        groups.append(PartnerGroup(requisites.any_of(list(codes)), choices, best.card.id))
+        groups.append(PartnerGroup(requisites.any_of(list(codes)), choices, best.view.id))
     return groups
 
 
 def section_options(
-    now: StudentTerm, cards: Sequence[SectionView], reasons: Sequence[list[Reason]]
+    now: StudentTerm, views: Sequence[SectionView], reasons: Sequence[list[Reason]]
 ) -> list[SectionOption]:
     """Return the sections to choose from, with the likely refusals of each."""
-    seats = backend().ledger.seats_of(now.term.id, [card.id for card in cards])
+    seats = backend().ledger.seats_of(now.term.id, [view.id for view in views])
     options = []
-    for card, why in zip(cards, reasons, strict=True):
-        counts = seats.get(card.id) or unknown_counts(card)
-        own = seats_open_to(now, card, counts)
+    for view, why in zip(views, reasons, strict=True):
+        counts = seats.get(view.id) or unknown_counts(view)
+        own = seats_open_to(now, view, counts)
         options.append(
             SectionOption(
-                card=card,
+                view=view,
                 counts=live_counts(counts),
                 free=own.claimable,
-                joinable=not precheck.waitlist_full(own) or card.id in now.places,
-                caution=explain(why[:1], now.case(card))[0].text if why else "",
+                joinable=not precheck.waitlist_full(own) or view.id in now.places,
+                caution=explain(why[:1], now.case(view))[0].text if why else "",
             )
         )
     return options
 
 
 def _foreseen(
-    now: StudentTerm, card: SectionView, instead: int, together: Sequence[PartnerGroup] = ()
+    now: StudentTerm, view: SectionView, instead: int, together: Sequence[PartnerGroup] = ()
 ) -> list[Reason]:
     """Return the likely refusals, without those that a choice of corequisites settles."""
-    position, checks = now.places.get(card.id), now.precheck
+    position, checks = now.places.get(view.id), now.precheck
     # The waitlist position becomes one for a swap.
     if position and instead and position.swap_out != instead:
         rest = tuple(each for each in now.standing.waiting if each is not position)
         checks = replace(checks, registrations=replace(now.standing, waiting=rest))
-    found = checks.refusals(card, swap_out=instead)
-    chosen = {each.card.course_id for group in together for each in group.choices}
+    found = checks.refusals(view, swap_out=instead)
+    chosen = {each.view.course_id for group in together for each in group.choices}
     return [
         each
         for each in found

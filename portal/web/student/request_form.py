@@ -68,10 +68,10 @@ def fields() -> "MultiDict[str, str]":
     return sent
 
 
-def chosen_credits(card: SectionView, field: str = "credits") -> int | None:
+def chosen_credits(view: SectionView, field: str = "credits") -> int | None:
     """Return the chosen credits (hundredths) or None. Raise ValueError for others."""
     text = fields().get(field, "").strip()
-    if text and text not in credit_choices(card):
+    if text and text not in credit_choices(view):
         raise ValueError(text)
     return hundredths(Decimal(text)) if text else None
 
@@ -134,10 +134,10 @@ def _about(text: object) -> Callable[[int, int], str]:
 
     def say(term_id: int, section_id: int) -> str:
         try:
-            card = catalog_of(term_id).published(section_id)
+            view = catalog_of(term_id).published(section_id)
         except (NoSuchTerm, SQLAlchemyError):
-            card = None
-        name = section_name(card) if card and card.public else _("your class")
+            view = None
+        name = section_name(view) if view and view.public else _("your class")
         return str(text) % {"name": name}
 
     return say

@@ -60,7 +60,7 @@ Status = Literal["enrolled", "waitlisted", "had", "refused"]
 
 
 def show_result(
-    decided: Sequence[Decision], card: SectionView, along: Sequence[SectionView] = ()
+    decided: Sequence[Decision], view: SectionView, along: Sequence[SectionView] = ()
 ) -> ResponseReturnValue:
     """Render the change in place, or redirect to the page that the student came from.
 
@@ -68,20 +68,20 @@ def show_result(
     """
     also, seen = [each.id for each in along], True
     try:
-        now = mine_of(card.term_id, decided[0])
+        now = mine_of(view.term_id, decided[0])
         words = result_words(decided, now, also)
         parts = _changed(decided, now, also) if request.htmx else []
     except UNREAD as error:
         logs.warn(log, "Decided, but not read again", error)
         advice, seen = _("Reload the page to see your current classes."), False
-        words = Words(decision_in_words(decided, card.term_id, also), advice)
+        words = Words(decision_in_words(decided, view.term_id, also), advice)
         parts = [fragments.seats(each.seats) for each in decided if each.seats]
     links = render_fragment(
-        "student/receipts.html", codes=receipt_codes(card.term_id, decided)
+        "student/receipts.html", codes=receipt_codes(view.term_id, decided)
     ).strip()
     text, back = (
         Markup("{} {}").format(words.advice, links),
-        request_form.return_address(card.term_id),
+        request_form.return_address(view.term_id),
     )
     outcomes = {each.outcome for each in decided}
     tone = next((tone for outcome, tone in reversed(TONES.items()) if outcome in outcomes), "")
@@ -322,9 +322,9 @@ def _had(answers: Iterable[Decision]) -> bool:
 def _outcome(choice: Choice, result: ChoiceResult, case: RefusalContext) -> ChoiceOutcome:
     status, sections = status_of(result), _chosen(choice, result)
     titles = (
-        section_title(case.catalog, card)  # the lecture's rather than its lab's
+        section_title(case.catalog, view)  # the lecture's rather than its lab's
         for section in sections
-        if (card := case.catalog.published(section))
+        if (view := case.catalog.published(section))
     )
     answers = result.taken or tuple(chain.from_iterable(result.refused))
     return ChoiceOutcome(

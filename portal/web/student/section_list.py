@@ -48,9 +48,9 @@ class SharedCells(NamedTuple):
     named: Markup
 
 
-def distinct_meetings(card: SectionView) -> tuple[MeetingView, ...]:
+def distinct_meetings(view: SectionView) -> tuple[MeetingView, ...]:
     """Return the distinct meetings, without common exam blocks and those to be arranged."""
-    known = (each for each in card.meetings if each.clashes and (each.mask or each.end is not None))
+    known = (each for each in view.meetings if each.clashes and (each.mask or each.end is not None))
     return tuple({(each.mask, each.start, each.end): each for each in known}.values())
 
 
@@ -73,8 +73,8 @@ def week_of(catalog: TermCatalog) -> Week:
     """Return the week of the term, to draw it in one size."""
     meetings = [
         each
-        for card in catalog.sections
-        for each in card.meetings
+        for view in catalog.sections
+        for each in view.meetings
         if each.clashes and each.mask and each.start is not None and each.end is not None
     ]
     if not meetings:
@@ -96,18 +96,18 @@ CELL_HELPERS = {
 }
 
 
-def _key(catalog: TermCatalog, card: SectionView, language: str) -> tuple[Any, ...]:
-    return catalog.term.id, catalog.version, card.id, language
+def _key(catalog: TermCatalog, view: SectionView, language: str) -> tuple[Any, ...]:
+    return catalog.term.id, catalog.version, view.id, language
 
 
 @cached(LRUCache(maxsize=KEPT), key=_key)
-def _alike(catalog: TermCatalog, card: SectionView, _language: str) -> SharedCells:
+def _alike(catalog: TermCatalog, view: SectionView, _language: str) -> SharedCells:
     usual = _usual(catalog)
     facts: dict[str, Any] = {
-        "card": card,
-        "title": section_title(catalog, card),
-        "meetings": distinct_meetings(card),
-        "elsewhere": [each for each in card.picker_facts if each not in usual],
+        "view": view,
+        "title": section_title(catalog, view),
+        "meetings": distinct_meetings(view),
+        "elsewhere": [each for each in view.picker_facts if each not in usual],
         **CELL_HELPERS,
     }
     return SharedCells(
@@ -119,7 +119,7 @@ def _alike(catalog: TermCatalog, card: SectionView, _language: str) -> SharedCel
 def _usual(catalog: TermCatalog) -> set[str]:
     """Return the usual places and teaching modes of the term, which rows leave out."""
     names = [each.name for each in FIELDS.values() if each.picker]
-    ways = [Counter(getattr(card, name) for card in catalog.sections) for name in names]
+    ways = [Counter(getattr(view, name) for view in catalog.sections) for name in names]
     return {"", *(way.most_common(1)[0][0] for way in ways if way)}
 
 
@@ -139,50 +139,50 @@ class OwnState(NamedTuple):
     planned: bool
 
 
-def section_rows(student_term: StudentTerm, cards: list[SectionView]) -> Markup:
+def section_rows(student_term: StudentTerm, views: list[SectionView]) -> Markup:
     """Render the sections as rows with their current counts."""
     counts = {**student_term.seats}
-    if missing := [card.id for card in cards if card.id not in counts]:
+    if missing := [view.id for view in views if view.id not in counts]:
         counts |= backend().ledger.seats_of(student_term.term.id, missing)
     language, parts = current_locale().language, []
-    for card in cards:
-        before, after = _row(student_term.catalog, card, _own_state(student_term, card), language)
-        parts += [before, fragments.seats(counts.get(card.id) or unknown_counts(card)), after]
+    for view in views:
+        before, after = _row(student_term.catalog, view, _own_state(student_term, view), language)
+        parts += [before, fragments.seats(counts.get(view.id) or unknown_counts(view)), after]
     return Markup("".join(parts))  # noqa: S704 - parts of templates
 
 
-def unknown_counts(card: SectionView) -> SeatCounts:
+def unknown_counts(view: SectionView) -> SeatCounts:
     """Return the counts of a section that the ledger does not know yet: nothing is available."""
-    return SeatCounts(card.id, card.capacity, card.capacity, 0, 0, card.status, 0)
+    return SeatCounts(view.id, view.capacity, view.capacity, 0, 0, view.status, 0)
 
 
-def _own_state(student_term: StudentTerm, card: SectionView) -> OwnState:
+def _own_state(student_term: StudentTerm, view: SectionView) -> OwnState:
     return OwnState(
-        fragments.section_act(student_term, card.id),
-        "" if student_term.state(card.id) else _caution(student_term, card),
-        tuple(reserved_notes(student_term, card)) if card.reserves else (),
-        card.id in student_term.planned,
+        fragments.section_act(student_term, view.id),
+        "" if student_term.state(view.id) else _caution(student_term, view),
+        tuple(reserved_notes(student_term, view)) if view.reserves else (),
+        view.id in student_term.planned,
     )
 
 
 def _key_of_row(
-    catalog: TermCatalog, card: SectionView, own: OwnState, language: str
+    catalog: TermCatalog, view: SectionView, own: OwnState, language: str
 ) -> tuple[Any, ...]:
-    return catalog.term.id, catalog.version, card.id, own, language
+    return catalog.term.id, catalog.version, view.id, own, language
 
 
 @cached(LRUCache(maxsize=KEPT_ROWS), key=_key_of_row)
-def _row(catalog: TermCatalog, card: SectionView, own: OwnState, language: str) -> tuple[str, str]:
+def _row(catalog: TermCatalog, view: SectionView, own: OwnState, language: str) -> tuple[str, str]:
     """Return the row's HTML before its counts and after them."""
     row = render_fragment(
         "student/row.html",
-        plan_url=f"/terms/{card.term_id}/plan/toggle",
-        section=card.id,
-        name=section_name(card),
-        alike=_alike(catalog, card, language),
+        plan_url=f"/terms/{view.term_id}/plan/toggle",
+        section=view.id,
+        name=section_name(view),
+        alike=_alike(catalog, view, language),
         seats=COUNTS,
         act=fragments.draw_act(
-            RefusalContext(catalog, card, backend().settings.zone), card.id, own.act
+            RefusalContext(catalog, view, backend().settings.zone), view.id, own.act
         ),
         own=own,
     )
@@ -190,9 +190,9 @@ def _row(catalog: TermCatalog, card: SectionView, own: OwnState, language: str) 
     return str(before), str(after)
 
 
-def _caution(student_term: StudentTerm, card: SectionView) -> str:
-    own = rules.unmet(student_term.profile, card)
-    return explain(own[:1], student_term.case(card))[0].text if own else ""
+def _caution(student_term: StudentTerm, view: SectionView) -> str:
+    own = rules.unmet(student_term.profile, view)
+    return explain(own[:1], student_term.case(view))[0].text if own else ""
 
 
 # The list of sections that a student may see: searched, filtered, page by page.
@@ -272,7 +272,7 @@ def likely_sections(
     query = Query.parse(args)
     if query.open_only or query.fitting_only or query.eligible_only:
         return []
-    return [card.id for card in _matching_for(who, catalog, query)[:PAGE]]
+    return [view.id for view in _matching_for(who, catalog, query)[:PAGE]]
 
 
 def _visible(
@@ -288,7 +288,7 @@ def _visible(
 
 def _matching_for(who: StudentProfile, catalog: TermCatalog, query: Query) -> list[SectionView]:
     fitting = _matching(catalog, query)
-    hidden = {card.id for card in fitting.some if not rules.visible(who, card)}
+    hidden = {view.id for view in fitting.some if not rules.visible(who, view)}
     return [each for each in fitting.open if each.id not in hidden] if hidden else fitting.open
 
 
@@ -304,13 +304,13 @@ class Matching(NamedTuple):
     key=lambda catalog, query: (catalog.term.id, catalog.version, query),
 )
 def _matching(catalog: TermCatalog, query: Query) -> Matching:
-    found = [card for card in catalog.search(query) if card.status == "OPEN"]
-    return Matching(found, [card for card in found if not card.public])
+    found = [view for view in catalog.search(query) if view.status == "OPEN"]
+    return Matching(found, [view for view in found if not view.public])
 
 
 def for_student(
     query: Query,
-    cards: list[SectionView],
+    views: list[SectionView],
     who: StudentProfile,
     catalog: TermCatalog,
     classes: list[SectionView],
@@ -320,24 +320,24 @@ def for_student(
     `classes` have a seat or are planned.
     """
     if query.fitting_only:
-        cards = _fitting(cards, who, catalog, classes)
+        views = _fitting(views, who, catalog, classes)
     if query.eligible_only:
-        cards = [card for card in cards if not rules.unmet(who, card)]
-    return [card for card in cards if rules.visible(who, card)]
+        views = [view for view in views if not rules.unmet(who, view)]
+    return [view for view in views if rules.visible(who, view)]
 
 
 def _fitting(
-    cards: list[SectionView], who: StudentProfile, catalog: TermCatalog, classes: list[SectionView]
+    views: list[SectionView], who: StudentProfile, catalog: TermCatalog, classes: list[SectionView]
 ) -> list[SectionView]:
     """Return the sections that meet at the same time as no class, and the classes themselves."""
 
-    def clashes(card: SectionView) -> bool:
+    def clashes(view: SectionView) -> bool:
         """A class of the same course would be swapped for the section."""
-        others = [each for each in classes if each.course_id != card.course_id]
-        return card not in classes and bool(precheck.conflicts(who, card, others))
+        others = [each for each in classes if each.course_id != view.course_id]
+        return view not in classes and bool(precheck.conflicts(who, view, others))
 
     busy = reduce(or_, (catalog.occupied[each.id] for each in classes), 0)
-    return [card for card in cards if not catalog.occupied[card.id] & busy or not clashes(card)]
+    return [view for view in views if not catalog.occupied[view.id] & busy or not clashes(view)]
 
 
 def _example(student_term: StudentTerm, found: "list[SectionView]") -> str:
@@ -345,7 +345,7 @@ def _example(student_term: StudentTerm, found: "list[SectionView]") -> str:
     if found:
         return ""
     offered = (
-        card for card in student_term.catalog.sections if rules.visible(student_term.profile, card)
+        view for view in student_term.catalog.sections if rules.visible(student_term.profile, view)
     )
     first = next(offered, None)
     return requisites.shown(first.course_code) if first else ""
@@ -353,14 +353,14 @@ def _example(student_term: StudentTerm, found: "list[SectionView]") -> str:
 
 def _search_hint(catalog: TermCatalog) -> str:
     """Return examples of what can be searched for, from a public section of the term."""
-    card = _exemplary(catalog)
-    if not card:
+    view = _exemplary(catalog)
+    if not view:
         return _("Search")
     return _(
         "Search %(course)s, %(title)s, %(instructor)s",
-        course=requisites.shown(card.course_code),
-        title=card.course_title,
-        instructor=card.instructors[0].split()[-1],
+        course=requisites.shown(view.course_code),
+        title=view.course_title,
+        instructor=view.instructors[0].split()[-1],
     )
 
 
@@ -368,11 +368,11 @@ def _search_hint(catalog: TermCatalog) -> str:
 def _exemplary(catalog: TermCatalog) -> SectionView | None:
     """Return the public section that takes the fewest letters to describe."""
     known = [
-        card
-        for card in catalog.sections
-        if card.public and card.status == "OPEN" and any(card.instructors) and card.course_title
+        view
+        for view in catalog.sections
+        if view.public and view.status == "OPEN" and any(view.instructors) and view.course_title
     ]
-    return min(known, key=lambda card: len(card.course_title + card.instructors[0]), default=None)
+    return min(known, key=lambda view: len(view.course_title + view.instructors[0]), default=None)
 
 
 @cached(TTLCache(maxsize=16, ttl=COUNTS_FRESH_SECONDS))
@@ -383,9 +383,9 @@ def _all_counts(term: int) -> dict[int, SeatCounts]:
 def _counts_for(student_term: StudentTerm) -> dict[int, SeatCounts]:
     """Return all counts as they apply to the student."""
     counts = _all_counts(student_term.term.id)
-    some = [card for card in student_term.catalog.sections if card.reserves and card.id in counts]
+    some = [view for view in student_term.catalog.sections if view.reserves and view.id in counts]
     own = {
-        card.id: seats_open_to(student_term, card, counts[card.id], likely=True) for card in some
+        view.id: seats_open_to(student_term, view, counts[view.id], likely=True) for view in some
     }
     return {**counts, **own} if own else counts
 

@@ -35,31 +35,31 @@ def section(term_id: int, section_id: int) -> ResponseReturnValue:
     While the ledger is unavailable, show the recorded seats and no links.
     """
     try:
-        now, card = visible_section(term_id, section_id)
-        return _render(now, card, seats_of(card))
+        now, view = visible_section(term_id, section_id)
+        return _render(now, view, seats_of(view))
     except LedgerUnavailable:
         read_with_fallback.stop_waiting()
-    card, now = published_section(term_id, section_id), recorded_term(term_id)
-    require_visible(now, card)
-    found = read_with_fallback.seats_of(term_id, [card.id])
-    return _render(now, card, found.get(card.id) or unknown_counts(card))
+    view, now = published_section(term_id, section_id), recorded_term(term_id)
+    require_visible(now, view)
+    found = read_with_fallback.seats_of(term_id, [view.id])
+    return _render(now, view, found.get(view.id) or unknown_counts(view))
 
 
-def _render(now: StudentTerm, card: SectionView, all_seats: SeatCounts) -> str:
-    conflicts = [] if now.state(card.id) else now.in_the_way(card)
-    lacking = [] if now.state(card.id) else rules.unmet(now.profile, card)
-    seats = seats_open_to(now, card, all_seats, likely=read_with_fallback.recorded())
+def _render(now: StudentTerm, view: SectionView, all_seats: SeatCounts) -> str:
+    conflicts = [] if now.state(view.id) else now.in_the_way(view)
+    lacking = [] if now.state(view.id) else rules.unmet(now.profile, view)
+    seats = seats_open_to(now, view, all_seats, likely=read_with_fallback.recorded())
     return form(
         "section",
         now,
-        card,
+        view,
         NOTHING,
         recorded=read_with_fallback.recorded(),
         seats=seats,
         counts=live_counts(all_seats),
         offered=seats.claimable or seats.waiting < seats.waitlist_capacity,
         swaps=any(each.code == "same_course" for each in conflicts),
-        kept=reserved_notes(now, card),
-        sharing=now.catalog.sharing(card),
-        reasons=explain([*conflicts, *lacking], now.case(card)),
+        kept=reserved_notes(now, view),
+        sharing=now.catalog.sharing(view),
+        reasons=explain([*conflicts, *lacking], now.case(view)),
     )

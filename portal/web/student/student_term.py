@@ -52,14 +52,14 @@ class Attention:
 
 def find_attention(who: StudentProfile, held: Iterable[SectionView]) -> Attention:
     """Return the holds and clashes of a student with seats in these sections."""
-    running = [card for card in held if card.status != "CANCELED"]
+    running = [view for view in held if view.status != "CANCELED"]
     clashing = [pair for pair in pairs(running) if not _permitted(who, *pair)]
     return Attention(tuple(hold for hold in who.holds if not hold.over), tuple(clashing))
 
 
 def _permitted(who: StudentProfile, one: SectionView, other: SectionView) -> bool:
     """Return whether the student has a permission for one of two sections that clash."""
-    return any("time_conflict" in rules.permitted(who, card) for card in (one, other))
+    return any("time_conflict" in rules.permitted(who, view) for view in (one, other))
 
 
 Line = TypeVar("Line", HeldSeat, WaitlistPosition)
@@ -96,11 +96,11 @@ class StudentTerm:
         """Return the published order of the term's waitlists; blank if it is first come only."""
         return bands.rule(self.term.bands)
 
-    def band(self, card: SectionView) -> str:
+    def band(self, view: SectionView) -> str:
         """Return the student's band on the section's waitlist, in words; blank without bands."""
         if not self.term.bands:
             return ""
-        return bands.own(bands.band_of(self.profile, card, self.term.bands), self.term.bands)
+        return bands.own(bands.band_of(self.profile, view, self.term.bands), self.term.bands)
 
     @cached_property
     def late_to_add(self) -> list[Reason]:
@@ -147,8 +147,8 @@ class StudentTerm:
 
     def _in_order(self, lines: Iterable[Line]) -> dict[int, Line]:
         known = {
-            card.id: section_order(card)
-            for card in self.catalog.some(each.section for each in lines)
+            view.id: section_order(view)
+            for view in self.catalog.some(each.section for each in lines)
         }
         ordered = sorted(
             lines, key=lambda each: (each.section not in known, known.get(each.section))
@@ -185,13 +185,13 @@ class StudentTerm:
     @property
     def mark(self) -> str:
         """Return a value that identifies this state, so that up-to-date pages are not updated."""
-        cards = self.catalog.some([*self.held, *self.places])
-        shown = self.standing, [card.status for card in cards], self.attention.mark
+        views = self.catalog.some([*self.held, *self.places])
+        shown = self.standing, [view.status for view in views], self.attention.mark
         return f"{crc32(repr(shown).encode()):08x}"
 
-    def title(self, card: SectionView) -> str:
+    def title(self, view: SectionView) -> str:
         """Return the title of a section."""
-        return section_title(self.catalog, card)
+        return section_title(self.catalog, view)
 
     @property
     def credits(self) -> int:
@@ -242,28 +242,28 @@ class StudentTerm:
             return _("Registration is over. The waitlists no longer move.")
         return _("The waitlists move once a selection window is scheduled.")
 
-    def shows(self, card: SectionView) -> bool:
+    def shows(self, view: SectionView) -> bool:
         """Return whether the student sees a section without a seat or waitlist position in it."""
-        return sections_visible(self.phase) and rules.visible(self.profile, card)
+        return sections_visible(self.phase) and rules.visible(self.profile, view)
 
     def workable(self, reasons: Iterable[Explanation]) -> list[Explanation]:
         """Return reasons in words, with the next steps that are possible now."""
         is_open = self.phase.kind == "open"
         return [each if is_open else each.without_form for each in reasons]
 
-    def in_the_way(self, card: SectionView) -> list[Reason]:
+    def in_the_way(self, view: SectionView) -> list[Reason]:
         """Return held seats of the same course or time, unless the student has a permission."""
         held = self.catalog.some(self.held) if self.held else []
-        return precheck.conflicts(self.profile, card, held)
+        return precheck.conflicts(self.profile, view, held)
 
     def state(self, section: int) -> str:
         """Return `selected`, `waiting`, or blank."""
         return "selected" if section in self.held else "waiting" if section in self.places else ""
 
-    def case(self, card: SectionView | None) -> RefusalContext:
+    def case(self, view: SectionView | None) -> RefusalContext:
         """Return the context that explains a refusal of the section."""
         held = {each.section: each.credits for each in self.standing.enrolled}
-        return RefusalContext(self.catalog, card, self.times.zone, held)
+        return RefusalContext(self.catalog, view, self.times.zone, held)
 
     def case_in_line(self, section: int) -> RefusalContext:
         """Return the same for a section that the student waits for."""
@@ -289,12 +289,12 @@ class StudentTerm:
         return self.times.when(ms, self.phase.now)
 
 
-def section_title(offered: TermCatalog, card: SectionView) -> str:
+def section_title(offered: TermCatalog, view: SectionView) -> str:
     """Return a section's title: its course's, and its own if the course's sections have some."""
-    own, course = card.title, card.course_title
+    own, course = view.title, view.course_title
     if not own or not course or own.casefold() == course.casefold():
         return course or own
-    titles = {each.title.casefold() for each in offered.sections_of(card.course_id)}
+    titles = {each.title.casefold() for each in offered.sections_of(view.course_id)}
     return f"{course}: {own}" if len(titles) > 1 else course
 
 
@@ -345,46 +345,46 @@ class ReservedNote:
     mine: bool
 
 
-def reserved_notes(now: StudentTerm, card: SectionView) -> list[ReservedNote]:
+def reserved_notes(now: StudentTerm, view: SectionView) -> list[ReservedNote]:
     """Return who a section's seats are reserved for, in the order in which they are given."""
-    mine = rules.reserves(now.profile, card) if card.reserves else ()
+    mine = rules.reserves(now.profile, view) if view.reserves else ()
     return [
         ReservedNote(_text(now, each, each.id in mine), each.id in mine)
-        for each in active_reserves(now, card)
+        for each in active_reserves(now, view)
     ]
 
 
-def reserves_for(now: StudentTerm, card: SectionView) -> list[ReserveView]:
+def reserves_for(now: StudentTerm, view: SectionView) -> list[ReserveView]:
     """Return the section's reserves that include the student."""
-    if not card.reserves:
+    if not view.reserves:
         return []
-    mine = rules.reserves(now.profile, card)
-    return [each for each in active_reserves(now, card) if each.id in mine]
+    mine = rules.reserves(now.profile, view)
+    return [each for each in active_reserves(now, view) if each.id in mine]
 
 
-def active_reserves(now: StudentTerm, card: SectionView) -> list[ReserveView]:
+def active_reserves(now: StudentTerm, view: SectionView) -> list[ReserveView]:
     """Return the section's reserves that have not been released."""
     return [
         each
-        for each in card.reserves
+        for each in view.reserves
         if each.until is None or milliseconds(each.until) > now.phase.now
     ]
 
 
 def seats_open_to(
-    now: StudentTerm, card: SectionView, seats: SeatCounts, *, likely: bool = False
+    now: StudentTerm, view: SectionView, seats: SeatCounts, *, likely: bool = False
 ) -> SeatCounts:
     """Return the counts for the student: seats reserved for them count as open, before waitlists.
 
     If others have reserved seats too, ask the ledger whose seats are left. With `likely`, an
     estimate is enough.
     """
-    mine = reserves_for(now, card) if seats.keeping else []
+    mine = reserves_for(now, view) if seats.keeping else []
     if not mine:
         return seats
     left = seats.keeping
-    if len(mine) < len(active_reserves(now, card)) and not likely:
-        held = backend().ledger.reserved(card.term_id, card.id)
+    if len(mine) < len(active_reserves(now, view)) and not likely:
+        held = backend().ledger.reserved(view.term_id, view.id)
         left = min(left, sum(max(0, each.seats - held.get(each.id, 0)) for each in mine))
     return replace(seats, kept=seats.kept - left, passed=seats.waiting) if left else seats
 

@@ -270,7 +270,7 @@ def _page(term_id: int) -> ResponseReturnValue:
         held=held,
         attention=fragments.attention(term_id, now.attention),
         waiting=offered.some(now.places),
-        counts=read_with_fallback.seats_of(term_id, [card.id for card in shown]),
+        counts=read_with_fallback.seats_of(term_id, [view.id for view in shown]),
         plan=_lines(offered, now.plan) if on_plan_page() else None,
         title=now.title,
         classes=distinct_meetings,
@@ -291,8 +291,8 @@ def _lines(offered: TermCatalog, plan: Plan | None) -> list[list[str]]:
 
 
 def _named(offered: TermCatalog, option: Alternative) -> str:
-    cards = [offered.published(part.section) for part in option]
+    views = [offered.published(part.section) for part in option]
     return " + ".join(
-        f"{section_name(card)}, {section_title(offered, card)}" if card else _("No longer offered")
-        for card in cards
+        f"{section_name(view)}, {section_title(offered, view)}" if view else _("No longer offered")
+        for view in views
     )

@@ -25,7 +25,7 @@ def waitlist_odds(student_term: StudentTerm) -> dict[int, Odds]:
     ends = min(window.closes, student_term.deadlines.get("add_deadline", window.closes))
     seen, found = odds.known_freed_seats(student_term.term.id), {}
     for position in student_term.standing.waiting:
-        card = student_term.catalog.section(position.section)
+        view = student_term.catalog.section(position.section)
         likely = odds.estimate(
             seen,
             position.section,
@@ -33,7 +33,7 @@ def waitlist_odds(student_term: StudentTerm) -> dict[int, Odds]:
             now=student_term.phase.now,
             ends=ends,
         )
-        basis = _basis(likely, card.capacity if card else 0)
+        basis = _basis(likely, view.capacity if view else 0)
         text = _likelihood(likely)
         if position.band > 1 and likely.band != Band.EARLY:
             text = " ".join(

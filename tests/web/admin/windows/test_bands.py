@@ -184,10 +184,10 @@ def test_minors_are_no_majors(section: Section, term: Term, cast: Cast) -> None:
         majors=frozenset({"MAT"}),
         minors=frozenset({"CSC"}),
     )
-    card = term_catalog.current(term.id).section(section.id)
-    assert card
-    assert bands.band_of(profile, card, [{"subjects": ["CSC"]}]) == 2
-    assert bands.band_of(profile, card, [{"subjects": ["MAT"]}]) == 1
+    view = term_catalog.current(term.id).section(section.id)
+    assert view
+    assert bands.band_of(profile, view, [{"subjects": ["CSC"]}]) == 2
+    assert bands.band_of(profile, view, [{"subjects": ["MAT"]}]) == 1
 
 
 def test_a_seat_goes_to_the_first_band_and_everyone_can_read_why(

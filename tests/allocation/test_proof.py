@@ -228,7 +228,8 @@ def test_whoever_changes_ballots_or_settings_is_caught(
     told["root"] = verify.root_of([told["settings"], *told["ballots"]])
     seed = proof.seed_of(told["secret"], told["public_value"])
     told["result"] = verify.result_of(told["settings"], told["ballots"], seed)
-    assert "NO  It is the root that you noted." in check(told, tmp_path, "", noted).stdout
+    said = check(told, tmp_path, "", noted).stdout
+    assert "NO  The root fits the file and the one you noted." in said
 
 
 @pytest.mark.parametrize("cheat", IMPOSSIBLE)
@@ -404,7 +405,7 @@ def test_the_verifier_is_short_and_needs_the_standard_library_alone() -> None:
     tree = ast.parse(source)
     documentation = len(ast.get_docstring(tree, clean=False).splitlines())  # type: ignore[union-attr]
     code = [line for line in source.splitlines() if line.strip()]
-    assert len(code) - documentation <= 155
+    assert len(code) - documentation <= 150
     imported = {
         each.name for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names
     }

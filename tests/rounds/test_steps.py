@@ -314,7 +314,7 @@ def test_server_that_freezes_again_after_the_root_was_shown_is_caught(
     steps.work(popular.term_id)
     ran = check(store.file_of(popular.id, "published") or "", tmp_path, ballot.code, str(noted))
     assert ran.returncode == 1
-    assert "NO  It is the root that you noted." in ran.stdout
+    assert "NO  The root fits the file and the one you noted." in ran.stdout
 
 
 def test_server_that_changes_the_result_or_the_secret_is_caught(

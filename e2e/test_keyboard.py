@@ -91,8 +91,8 @@ def test_an_application_is_sent_with_the_keyboard_alone(
 
 
 def decide(person: Person, section: Section) -> None:
-    """Open the section's dialog, press its first button, and be back where it came from."""
-    link = person.cell(section).get_by_role("link").first
+    """Open the dialog of the section's last act, press its button, and be back there."""
+    link = person.cell(section).get_by_role("link").last
     if not link.evaluate(FOCUSED):
         tab_to(person, link)
     keys = person.page.keyboard

@@ -59,7 +59,7 @@ def test_a_seat_by_keyboard_alone(meet: Meet, term: Term, section: Section) -> N
     keys.press("Enter")
     expect(ada.dialog).to_be_hidden()
     ada.has(section, "selected")
-    expect(ada.cell(section).get_by_role("link", name="Drop")).to_be_focused()
+    expect(ada.cell(section).get_by_role("link", name="Swap")).to_be_focused()
 
 
 def test_the_banner_is_low_and_nothing_moves_when_it_opens(

@@ -50,9 +50,7 @@ def test_the_lobby_draws_and_opens_by_itself_and_nothing_moves(
 ) -> None:
     window = builders.a_coming_window(term)
     ada = meet("ada", viewport=screen).enter(term)
-    expect(ada.page.locator("#gate")).to_contain_text(
-        "You’re in the draw. Your position is set when registration opens."
-    )
+    expect(ada.page.locator("#gate")).to_contain_text("You’re in the draw for the first positions.")
     before = ada.page.evaluate(FRAME)
     ada.page.evaluate(PHASES)
     builders.open_soon(term, window, seconds=15)  # long enough that a slow page hears of it first

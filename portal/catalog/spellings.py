@@ -19,11 +19,15 @@ __all__ = [
     "credits_of",
     "date_of",
     "days_of",
+    "flag_of",
     "subject_of",
     "time_of",
 ]
 
 
+# As systems write whether a section needs consent; PeopleSoft has I for the instructor's.
+YES = {"Y", "YES", "TRUE", "1", "X", "I", "INSTRUCTOR", "INSTRUCTOR CONSENT REQUIRED"}
+NO = {"", "N", "NO", "FALSE", "0", "NONE", "NO CONSENT", "NO SPECIAL CONSENT REQUIRED"}
 NOTHING = {"", "-", "--", "N/A", "NA", "NONE", "TBA", "TBD", "TO BE ANNOUNCED", "ARR", "ARRANGED"}
 LONGEST_TEXT = 60
 DASHES = re.compile(r"[\u2010-\u2015\u2212]")
@@ -266,3 +270,9 @@ def _hour_of(hour: int, half: str | None) -> int | None:
     if not 1 <= hour <= 12:
         return None
     return hour % 12 + (12 if half == "p" else 0)
+
+
+def flag_of(text: str) -> bool | None:
+    """Return whether a text says yes, None if it says neither yes nor no."""
+    written = text.strip().upper()
+    return written in YES if written in YES | NO else None

@@ -317,6 +317,31 @@ def test_rows_of_a_section_that_differ_are_named_and_none_is_lost(tmp_path: Path
     ]
 
 
+def test_what_only_a_further_row_says_of_a_section_is_not_lost(tmp_path: Path) -> None:
+    headings = (*HEADINGS, "Levels", "Campus", "Note", "Consent", "Prerequisites")
+    first = ALGORITHMS | {"Consent": "N", "Prerequisites": "CSC 110"}
+    rules = {"Levels": "Graduate", "Consent": "Y", "Prerequisites": "MAT 100"}
+    further = LAB | {"CRN": "20551", "Campus": "North", "Note": "Bring a laptop."} | rules
+    records, report = read(write_csv(tmp_path, [first, further], headings=headings))
+    section = records.sections["20551"]
+    assert section["restrictions"] == [["must_be", "level", "Graduate"]]
+    assert (section["campus"], section["note"]) == ("North", "Bring a laptop.")
+    assert section["consent"] is True
+    assert section["prerequisites"] == {"all": [{"course": "CSC-110"}, {"course": "MAT-100"}]}
+    assert {each.column for each in report.of("rows_joined")} == {"Consent", "Prerequisites"}
+
+
+def test_different_restrictions_of_the_rows_of_a_section_all_apply(tmp_path: Path) -> None:
+    sentence = "Must be enrolled in one of the following {}: {}"
+    first = ALGORITHMS | {"Restrictions": sentence.format("Levels", "Graduate")}
+    further = LAB | {"CRN": "20551", "Restrictions": sentence.format("Majors", "Physics")}
+    records, _report = read(write_csv(tmp_path, [first, further]))
+    assert records.sections["20551"]["restrictions"] == [
+        ["must_be", "level", "Graduate"],
+        ["must_be", "major", "Physics"],
+    ]
+
+
 def test_marks_between_pairs_of_words_tell_that_they_are_pairs(tmp_path: Path) -> None:
     others = ALGORITHMS | {"CRN": "20552", "Sec": "A02", "Instructor": "Ann Lee (P), Sam Orr"}
     more = others | {"CRN": "20553", "Sec": "A03", "Instructor": "Sam Orr (P), Ann Lee"}

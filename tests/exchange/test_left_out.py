@@ -106,6 +106,35 @@ def test_a_blank_cell_erases_all_restrictions_of_a_section(tmp_path: Path) -> No
     assert not section(first.term).restrictions
 
 
+@pytest.mark.parametrize(
+    ("header", "cell"),
+    [("prerequisites", "MAT 100"), ("topic", "Graphs"), ("wait_capacity", "abc")],
+)
+def test_a_cell_that_is_not_read_erases_nothing(tmp_path: Path, header: str, cell: str) -> None:
+    first = imported(full().write(tmp_path))
+    before = facts(first.term)
+    for each in tmp_path.iterdir():
+        each.unlink()
+    (tmp_path / "sections.csv").write_text(f"crn,{header}\n10001,{cell}\n")
+    report = Report()
+    chosen = Options(term="Spring 2021", update=True, erase=True)
+    import_files(tmp_path, chosen, report, nothing)
+    assert facts(first.term) == before
+    assert {each.column for each in report.notes if each.line} == {header}
+
+
+def test_blank_levels_erase_only_the_levels(tmp_path: Path) -> None:
+    campus = full().restriction("may_not_be", "classification", "Freshman")
+    first = imported(campus.write(tmp_path))
+    for each in tmp_path.iterdir():
+        each.unlink()
+    (tmp_path / "sections.csv").write_text("crn,levels\n10001,\n")
+    update(tmp_path)
+    assert len(section(first.term).restrictions) == 2
+    update(tmp_path, erase=True)
+    assert [kind for _rule, kind, _value in section(first.term).restrictions] == ["classification"]
+
+
 def test_a_file_without_courses_changes_the_sections_that_it_names(tmp_path: Path) -> None:
     first = imported(full().write(tmp_path))
     before = facts(first.term)

@@ -146,6 +146,18 @@ def test_what_the_pages_refuse_is_refused(
     assert stored() == offered
 
 
+def test_a_draft_is_not_published_while_its_rules_cannot_be_read(
+    files: Path, offered: Statuses
+) -> None:
+    edit(files, of_1="Open")
+    (files / "restrictions.csv").write_text("crn,rule,kind,value\n1,must_be,mood,X\n")
+    changes, report = applied(files)
+    assert not changes.get("status")
+    [note] = report.of("status_refused")
+    assert "Some of its values can’t be read." in note.why
+    assert stored() == offered
+
+
 @pytest.mark.parametrize("word", ["Closed", "Full", "Pending", "X", "A"])
 def test_a_word_that_is_no_status_of_an_export_changes_nothing(
     files: Path, offered: Statuses, word: str

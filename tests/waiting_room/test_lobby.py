@@ -31,7 +31,7 @@ def test_early_student_is_in_the_draw(ada: FlaskClient, term: Any) -> None:
     window = builders.a_coming_window(term)
     come(ada, term)
     page = look(ada, term)
-    assert "You’re in the draw. Your position is set when registration opens." in strip(page)
+    assert "You’re in the draw for the first positions." in strip(page)
     assert f"/terms/{term.id}/windows/{window.id}/order" in strip(page)
     data = facts(page)
     assert (data["phase"], data["next"], data["then"]) == ("before", "line", "Drawing the order…")

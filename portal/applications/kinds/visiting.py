@@ -130,7 +130,7 @@ KIND = Kind(
     fee=5000,
     documents={
         "transcript": _l("Transcript or certificate"),
-        "identity": _l("Passport or identity view"),
+        "identity": _l("Passport or identity card"),
     },
     required=frozenset({"transcript"}),
     applicants=frozenset({"applicant"}),

@@ -81,6 +81,13 @@ FINDINGS: dict[str, FindingKind] = {
         _l("Rows of this section differ. The first row with a value is used."),
         _l("If that value is wrong, correct it and upload the files again."),
     ),
+    "rows_joined": guessed(
+        _l("Rows of this section have different rules. All of them apply."),
+        _l("If that is wrong, correct the rows and upload the files again."),
+    ),
+    "count_unread": refused(
+        _l("This is not a whole number, so the portal’s value stays."), _l("Correct this value.")
+    ),
     "own_course": refused(
         _l("A section can’t be cross-listed with its own course."), _l("Remove the row.")
     ),

@@ -193,10 +193,9 @@ def completed(values: dict[str, str], year: int | None = None) -> dict[str, str]
         for column, text in found.items()
         if not values.get(column) and (text or all(each in values for each in MADE_OF[column]))
     }
-    if topic := values.get("topic"):
-        title = values.get("section_title", "")
-        if topic.casefold() not in title.casefold():
-            made["section_title"] = f"{title}: {topic}" if title else topic
+    topic, title = values.get("topic"), values.get("section_title")
+    if topic and title and topic.casefold() not in title.casefold():
+        made["section_title"] = f"{title}: {topic}"
     return values | made
 
 

@@ -15,7 +15,15 @@ from typing import Any
 from portal.catalog import requisites, restrictions
 from portal.catalog.restrictions import Restriction
 from portal.catalog.section_fields import PLAIN, SectionField
-from portal.catalog.spellings import Unclear, Unreadable, code_of, count_of, credits_of, subject_of
+from portal.catalog.spellings import (
+    Unclear,
+    Unreadable,
+    code_of,
+    count_of,
+    credits_of,
+    flag_of,
+    subject_of,
+)
 from portal.core.i18n import _k
 from portal.exchange.importing.changed_meetings import change_meetings, leaves_out
 from portal.exchange.importing.failures import ImportFailedError
@@ -74,9 +82,6 @@ DATES_MEND = {NO_DATES, REVERSED_DATES, NO_SECTION}
 LONGEST_CODE = 16  # of a department or subject
 LONGEST_CRN = 24
 LISTED = re.compile(r"\s*[;,]\s*")
-# As systems write whether a section needs consent; PeopleSoft has I for the instructor's.
-YES = {"Y", "YES", "TRUE", "1", "X", "I", "INSTRUCTOR", "INSTRUCTOR CONSENT REQUIRED"}
-NO = {"", "N", "NO", "FALSE", "0", "NONE", "NO CONSENT", "NO SPECIAL CONSENT REQUIRED"}
 OTHER_TERM = _k(
     "These files say that they are of “%(named)s”, but they would update “%(term)s”. Upload them"
     " under the name of their own term. If their sections belong to “%(term)s”, write that name"
@@ -419,6 +424,10 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     course.categories |= dict.fromkeys(_read_list(row, "attributes", 60))
     course.lists_categories |= "attributes" in row.values
     _keep_not_stored(row, semester, *NOT_STORED)
+    if not row["section_title"] and new:
+        fields["title"] = row.text("topic", 200)
+    elif not row["section_title"]:
+        _keep_not_stored(row, semester, "topic")
     if row["link"]:
         row.note("link", "link")
     return None
@@ -536,12 +545,6 @@ def _read_flag(row: Row, column: str) -> bool:
     return flag is not False
 
 
-def flag_of(text: str) -> bool | None:
-    """Return whether a text says yes, None if it says neither yes nor no."""
-    written = text.strip().upper()
-    return written in YES if written in YES | NO else None
-
-
 def _read_list(row: Row, column: str, most: int) -> list[str]:
     """Return the items of a field that lists several; a vertical bar is the exact separator."""
     text = " ".join(row[column].split())
@@ -557,8 +560,11 @@ def _read_seats(row: Row, default: int, *, new: bool) -> dict[str, Any] | None:
     There are never more seats than the source can mean. None if a new section would have none, or
     if the capacity can't be read. A new section's waitlist has the length `default` if it is blank.
     """
-    remaining, enrolled = _read_number(row, "remaining"), _read_count(row, "enrolled")
-    waitlist = _read_count(row, "wait_capacity")
+    remaining, enrolled = (
+        _read_number(row, "remaining", new=new),
+        _read_count(row, "enrolled", new=new),
+    )
+    waitlist = _read_count(row, "wait_capacity", new=new)
     try:
         capacity = _read_capacity(row, remaining, enrolled, new=new)
     except Unreadable:
@@ -569,7 +575,7 @@ def _read_seats(row: Row, default: int, *, new: bool) -> dict[str, Any] | None:
     prior = enrolled
     if prior is None and remaining is not None:
         prior = max(0, capacity - remaining)
-    elif prior is None and row["enrolled"]:
+    elif prior is None and row["enrolled"] and new:
         prior = capacity
         text = _k("The section counts as full, so no seat is assigned twice.")
         row.note("count", "enrolled", text)
@@ -602,21 +608,21 @@ def _read_capacity(
     return found
 
 
-def _read_count(row: Row, column: str) -> int | None:
+def _read_count(row: Row, column: str, *, new: bool) -> int | None:
     """Return a number that can't be negative."""
-    found = _read_number(row, column)
+    found = _read_number(row, column, new=new)
     if found is None or found >= 0:
         return found
     row.note("count", column, _k("0 is used instead of a negative number."))
     return 0
 
 
-def _read_number(row: Row, column: str) -> int | None:
-    """Return a number, None if there is none or it can't be read."""
+def _read_number(row: Row, column: str, *, new: bool) -> int | None:
+    """Return a number of a new or known section, None if there is none or it can't be read."""
     try:
         return count_of(row[column])
     except Unreadable as error:
-        row.note("count", column, error)
+        row.note("count" if new else "count_unread", column, error)
         return None
 
 

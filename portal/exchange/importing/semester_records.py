@@ -10,7 +10,7 @@ from typing import Any
 
 from portal.catalog import formatting
 from portal.catalog.section_fields import PLAIN
-from portal.catalog.spellings import subject_of
+from portal.catalog.spellings import flag_of, subject_of
 from portal.core.i18n import _k
 from portal.exchange.importing.edits import HERE, OVERWRITTEN, STALE
 from portal.exchange.importing.failures import ImportFailedError
@@ -26,11 +26,11 @@ from portal.exchange.importing.semester import (
     Course,
     Section,
     Semester,
-    flag_of,
     name_of,
     read_semester,
     status_of,
 )
+from portal.exchange.importing.semester_tables import SECTIONS
 from portal.exchange.importing.staging import KnownRecords, Stage, key_of
 from portal.exchange.importing.statuses import stage_status
 from portal.exchange.importing.tables import Progress, Row
@@ -72,7 +72,9 @@ def stage_semester(
     rows = {crn: each.row for crn, each in semester.sections.items()} | semester.ended
     for crn, row in rows.items():
         stored = here.records.sections.get(crn)
-        stage_status(stage, row, key_of(name, crn), stored, overwrite=options.overwrite)
+        unread = semester.sections[crn].refused if crn in semester.sections else ()
+        place = key_of(name, crn)
+        stage_status(stage, row, place, stored, overwrite=options.overwrite, unread=unread)
     for crn, section in semester.sections.items():
         key = key_of(name, crn)
         base = Base.read(section.row["revision"])
@@ -202,9 +204,13 @@ def _known_fields(section: Section, semester: Semester, options: Options) -> dic
         stays = section.refused | {"number"}
         erased = {each for each in present - stays if stored.get(each)}
         blank -= erased
+    others = [each for each in stored.get("restrictions", ()) if (*each[:2],) != LEVEL]
+    levels_blank = "levels" in section.row.values and not section.row["levels"]
     if section.levels_alone and not {"restrictions"} & (blank | erased):
-        others = [each for each in stored.get("restrictions", ()) if (*each[:2],) != LEVEL]
         fields["restrictions"] = sorted(fields["restrictions"] + others)
+    elif options.erase and "restrictions" in blank - section.refused and levels_blank:
+        fields["restrictions"] = others
+        blank.discard("restrictions")
     return {name: fields[name] for name in fields.keys() - blank}
 
 
@@ -214,8 +220,12 @@ COLUMNS = {each.name: each.imported_from for each in PLAIN if each.imported_from
 
 
 def _fields_with_columns(row: Row) -> set[str]:
-    """Return the fields of a section that its row has a cell for, blank or not."""
-    return {name for name, column in COLUMNS.items() if column in row.values}
+    """Return the fields of a section that its row has a cell for, blank or not.
+
+    Nothing reads requisites out of sections.csv.
+    """
+    found = {name for name, column in COLUMNS.items() if column in row.values}
+    return found - REQUISITES_IN_WORDS.keys() if row.file == SECTIONS else found
 
 
 def _blank_fields(section: Section, stored: dict[str, Any]) -> set[str]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 
+from portal.catalog.spellings import flag_of
 from portal.core.i18n import _k
 from portal.exchange.importing import headings, tables
 from portal.exchange.importing.failures import ImportFailedError
@@ -39,8 +40,16 @@ OF_SECTION = ("term", "course_id", "section")
 # What all rows of a section say alike, if they say it.
 ALIKE = (
     *("section_title", "credits", "capacity", "wait_capacity", "enrolled", "remaining", "status"),
-    *("restrictions", "prerequisites", "corequisites", "consent"),
+    *("campus", "method", "note", "has_prereqs", "link", "topic"),
 )
+# Rules of a section, with what joins those of several rows: all of them apply.
+RULES = {
+    "restrictions": "{}\n{}",
+    "levels": "{}; {}",
+    "attributes": "{}; {}",
+    "prerequisites": "({}) and ({})",
+    "corequisites": "({}) and ({})",
+}
 MOST_ROWS = 200_000  # of one table; a semester is read as a whole
 SHOWN = 5  # unused files
 # Texts about missing files: whether there are several, and whether the files have others.
@@ -56,6 +65,22 @@ MISSING = {
     ),
 }
 YEAR = re.compile(r"\b20\d\d\b")
+
+
+def _add_facts(first: Row, row: Row) -> None:
+    """Add to the first row of a section what a further row says of it. Report differences."""
+    for column in (*ALIKE, *RULES, "consent"):
+        had, value = first[column], row[column]
+        if not value or value == had:
+            continue
+        if not had:
+            first.values[column] = value
+        elif column in ALIKE:
+            row.note("rows_disagree", column, _k("It has “%(value)s”."), value=had)
+        else:
+            row.note("rows_joined", column)
+            strict = value if flag_of(had) is False else had
+            first.values[column] = RULES[column].format(had, value) if column in RULES else strict
 
 
 def schedule_of(files: Files) -> str:
@@ -175,12 +200,7 @@ class SemesterTables:
                 row.note("duplicate" if row["crn"] else "no_key", "crn")
                 above = None
                 continue
-            for column in ALIKE:
-                if row[column] and not known[column]:
-                    known.values[column] = row[column]
-                elif row[column] not in {"", known[column]}:
-                    text = _k("It has “%(value)s”.")
-                    row.note("rows_disagree", column, text, value=known[column])
+            _add_facts(known, row)
             row.values["crn"], above = known["crn"], known
             latest[known["crn"]] = known["term"].casefold()
             if any(row[each] for each in MEETS):

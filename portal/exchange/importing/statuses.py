@@ -4,7 +4,7 @@ They are staged as records of their own kind, `status`, so the preview, its dige
 have them. Only a cell that differs from the exported one is an edit.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import text
@@ -25,6 +25,9 @@ ACTIONS = ("publish", "confirm", "reopen", "cancel")  # of STATUS_CHANGES
 STATUS = "status"  # the kind of record, its only field, and its column
 NO_DRAFT = _k("Students know the section, so it can’t become a draft again.")
 FROM_CANCELED = _k("A canceled section stays canceled. To offer the class, create a new section.")
+UNREAD = _k(
+    "Some of its values can’t be read. Correct them first: students would see the old ones."
+)
 REFUSALS = {
     ("NEW", "CONFIRMED"): _k("A draft can’t be confirmed. Write Open, and confirm it later."),
     ("NEW", "CANCELED"): _k("A draft can’t be canceled. Delete it on its page."),
@@ -54,10 +57,19 @@ class StatusEdit(NamedTuple):
     action: str
 
 
-def stage_status(
-    stage: Stage, row: Row, key: str, stored: dict[str, Any] | None, *, overwrite: bool
+def stage_status(  # noqa: PLR0913  what a section is, and what its row says
+    stage: Stage,
+    row: Row,
+    key: str,
+    stored: dict[str, Any] | None,
+    *,
+    overwrite: bool,
+    unread: Collection[str],
 ) -> None:
-    """Stage the status of an exported section if someone edited it; report what is not applied."""
+    """Stage the status of an exported section if someone edited it; report what is not applied.
+
+    A section with rules that can't be read, `unread`, is not published.
+    """
     base, written = Base.read(row["revision"]), row[STATUS].strip()
     if not base.revision or stored is None or written.casefold() in {"", base.status.casefold()}:
         return
@@ -73,6 +85,8 @@ def stage_status(
         row.note("status_unchanged", STATUS, HERE, here=shown)
     elif not action_to(here, wanted):
         row.note("status_refused", STATUS, _refusal(here, wanted))
+    elif unread and action_to(here, wanted) == "publish":
+        row.note("status_refused", STATUS, UNREAD)
     elif _status_written(base.status) != here and not overwrite:
         row.note(STALE, STATUS, HERE, here=shown)
     else:

@@ -26,6 +26,7 @@ from tests.exchange.campus import Campus, nothing
 from tests.exchange.makers import as_zip, page, press, sent
 from tests.exchange.oneroster import moved
 from tests.exchange.test_left_out import section
+from tests.web.pages import hidden
 
 pytestmark = pytest.mark.usefixtures("backend")
 TERM = "Spring 2021"
@@ -46,6 +47,37 @@ def edit(**values: Any) -> None:
 
 def campus(**section: str) -> Campus:
     return Campus(note="From the file", **section).meets(instructors="Okafor/Lindqvist")
+
+
+def test_a_section_that_was_made_on_a_page_keeps_what_it_says(tmp_path: Path) -> None:
+    term, _ = run(tmp_path, campus())
+    with transaction() as session:  # as if no file had ever had it
+        forget = "DELETE FROM imported_records WHERE kind = 'section'"
+        session.connection().exec_driver_sql(forget)
+    edit(note="By hand", capacity=12)
+    _, notes = run(tmp_path, campus(capacity="45"))
+    assert {(each.kind, each.column, each.value) for each in notes} == {
+        ("edited", "note", "From the file"),
+        ("edited", "capacity", "45"),
+    }
+    assert (section(term).note, section(term).capacity) == ("By hand", 12)
+    run(tmp_path, campus(capacity="45"), overwrite=True)
+    assert (section(term).note, section(term).capacity) == ("From the file", 45)
+
+
+def test_only_edits_of_a_copied_term_stay(boss: FlaskClient, tmp_path: Path) -> None:
+    source, _ = run(tmp_path, campus())
+    form = {"name": "Spring 2022", "starts_on": "2022-01-10", "ends_on": "2022-05-06"}
+    more = {"source": source, "reason": "The same again"}
+    address = "/admin/terms/new"
+    boss.post(address, data=hidden(boss.get(address).text) | form | more)
+    with transaction() as session:
+        copy = session.scalars(select(Term.id).filter_by(name="Spring 2022")).one()
+        changed = update(Section).where(Section.term_id == copy)
+        session.execute(changed.values(note="Edited here"))
+    _, [note] = run(tmp_path, campus(capacity="45", term="Spring 2022"), term="Spring 2022")
+    assert (note.kind, note.column) == ("edited", "note")
+    assert (section(copy).note, section(copy).capacity) == ("Edited here", 45)
 
 
 def test_an_edit_stays_is_shown_and_the_rest_is_imported(tmp_path: Path) -> None:

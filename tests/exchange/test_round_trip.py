@@ -134,7 +134,7 @@ def test_what_is_kept_for_the_same_students_keeps_its_number(
         session.execute(update(Reserve).values(seats=9, position=1))
         session.execute(update(Pool).values(capacity=99))
         was = session.scalar(select(Section.version).where(Section.id == shared.id)) or 0
-    counts, _report = imported(tmp_path / "export.zip")
+    counts, _report = imported(tmp_path / "export.zip", overwrite=True)
     assert moved(counts) == {"pool": {"changed": 1}, "section": {"changed": 1}}
     after = kept_seats()
     assert [each[1:] for each in after] == [each[1:] for each in before]

@@ -11,28 +11,30 @@ from portal.exchange.importing.report import Note, Report, readable_key
 from portal.exchange.importing.staging import INSTRUCTOR, Bases
 from portal.exchange.importing.values import value_text
 from portal.exchange.record_sql import part, section_part
-from portal.exchange.records import KINDS
+from portal.exchange.records import KINDS, read_keys
 
 EDITED, STALE, OVERWRITTEN, REMOVED = "edited", "stale", "overwritten", "removed_here"
 DELETED = "deleted_here"
 HERE = _k("Here: “%(here)s”.")
 # Fields that the files would change and that someone has changed since files last did. If the files
-# are an export's, those are all fields of records that have changed since, and no others.
+# are an export's, those are all fields of records that have changed since, and no others. Courses
+# and sections that admins made have nothing but edits.
 EDITED_FIELDS = f"""
     SELECT rows.id, rows.kind, rows.key, rows.file, rows.line, name, stale,
         here.fields AS here, rows.fields AS files
     FROM import_rows AS rows JOIN current_records AS here USING (kind, key)
     LEFT JOIN imported_records AS last USING (kind, key)
     CROSS JOIN LATERAL (
-        SELECT rows.kind || E'\\t' || rows.key = ANY(:stale) AS stale
+        SELECT rows.kind || E'\\t' || rows.key = ANY(:stale) AS stale,
+            last.key IS NULL AND rows.kind IN ('course', 'section') AS made_here
     ) AS base
     CROSS JOIN LATERAL jsonb_object_keys(
-        CASE WHEN stale THEN rows.fields ELSE last.fields END
+        CASE WHEN stale OR made_here THEN rows.fields ELSE last.fields END
     ) AS name
     WHERE rows.import_id = :id AND NOT removes AND here.fields ? name AND rows.fields ? name
         AND rows.kind || E'\\t' || rows.key <> ALL(:current)
         AND name <> ALL(CASE rows.kind {IGNORED} ELSE ARRAY[]::text[] END)
-        AND (stale OR here.fields -> name IS DISTINCT FROM last.fields -> name)
+        AND (stale OR made_here OR here.fields -> name IS DISTINCT FROM last.fields -> name)
         AND here.fields -> name IS DISTINCT FROM rows.fields -> name
 """
 FIND = text(f"{EDITED_FIELDS} ORDER BY rows.id, name")
@@ -165,6 +167,11 @@ ORIGINAL = """
     SELECT :kind, found.key, found.fields - 'completed' FROM ({select}) AS found
     WHERE found.key = :key ON CONFLICT DO NOTHING
 """
+OF_TERM = """
+    INSERT INTO imported_records (kind, key, fields)
+    SELECT :kind, found.key, found.fields FROM ({select}) AS found
+    WHERE {term} = :term ON CONFLICT DO NOTHING
+"""
 FORGET = text("""
     DELETE FROM imported_records USING import_rows AS rows
     WHERE rows.import_id = :id AND removes
@@ -233,3 +240,14 @@ def note_original(session: Session, kind: str, key: str) -> None:
     """
     statement = ORIGINAL.format(select=KINDS[kind].select)
     session.execute(text(statement), {"kind": kind, "key": key})
+
+
+def note_copies(session: Session, term: str) -> None:
+    """Store the sections of a copied term, and who teaches them, as if files had written them.
+
+    Otherwise a later import would take all of them for an admin's edits.
+    """
+    read_keys(session)
+    for kind in ("section", "teaching"):
+        statement = OF_TERM.format(select=KINDS[kind].select, term=part(1, "found.key"))
+        session.execute(text(statement), {"kind": kind, "term": term})

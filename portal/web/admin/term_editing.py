@@ -21,6 +21,7 @@ from portal.catalog.terms import DeadlineAfterTerm, NameTaken, TermDetails
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _, _l, _n
 from portal.exchange import term_names
+from portal.exchange.importing.edits import note_copies
 from portal.exchange.term_names import ImportPending
 from portal.ledger.errors import LedgerUnavailable, WindowRefused
 from portal.people.roles import Right
@@ -186,6 +187,9 @@ def new() -> ResponseReturnValue:
         except NameTaken:
             form.refuse(TAKEN, "name")
             return None
+        if source:
+            with transaction() as session:
+                note_copies(session, form.details.name)
         with suppress(LedgerUnavailable):  # else the scheduler does it later
             warm_up(made)
         text = _("%(term)s is created. Only admins can see it yet.", term=form.name.data)

@@ -59,9 +59,9 @@ TO_ENTER = timedelta(minutes=10)  # from the value to the opening, for the regis
 class DrawRefused(Refused):
     """A change to a draw that is not possible.
 
-    Codes: soon, opening (too little time before or after the value), drand (its round of drand is
-    not clear, or appears before the value may be known), fixed, unfixed, early (the value can't be
-    known yet), late (the window opens), other (another value was entered).
+    Codes: soon, opening (too little time before or after the value); drand (its round of drand is
+    not clear, or appears too early); fixed, unfixed; early (the value can't be known yet); late
+    (the window opens); other (another value was entered).
     """
 
 

@@ -50,8 +50,8 @@ class RoundRefused(Refused):
 
     Codes: name_taken, ended, order (it ends before it begins), state; window or round (one is open
     for the same students then); hurry (an earlier end that is too soon); public (the public value
-    may be known before the end), drand (its round of drand is not clear, or appears before the
-    value may be known), early (it can't be known yet).
+    may be known before the end); drand (its round of drand is not clear, or appears too early);
+    early (the value can't be known yet).
     """
 
 

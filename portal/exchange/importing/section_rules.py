@@ -33,7 +33,7 @@ class CommaList(NamedTuple):
     written: str
 
 
-# What is read of restrictions; None for each part that is not understood, which is reported.
+# The restrictions of a row. Each part that is not understood is reported, and is None here.
 Restrictions = list[Restriction | None]
 
 

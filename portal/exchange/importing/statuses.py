@@ -66,7 +66,7 @@ def stage_status(  # noqa: PLR0913  what a section is, and what its row says
     overwrite: bool,
     unread: Collection[str],
 ) -> None:
-    """Stage the status of an exported section if someone edited it; report what is not applied.
+    """Stage the status of an exported section if someone edited it, or report why not.
 
     A section with rules that can't be read, `unread`, is not published.
     """

@@ -51,7 +51,7 @@ OBSTACLES = {
 }
 
 
-# What changes of the status mean if no student is in the section.
+# The effects of changes of status, if no student is in the section.
 MEANINGS = {
     "publish": (
         _l("Students can find it now and register while their window is open."),

@@ -311,7 +311,7 @@ def _page(import_id: int, dates: TermDatesForm) -> ResponseReturnValue:
 
 @dataclass(frozen=True)
 class StatusActs:
-    """What the edited statuses of an import do, and which sections they cancel."""
+    """The effects of the edited statuses of an import, and the sections that it cancels."""
 
     sentences: list[str]
     canceled: list[tuple[StoredSection, list[AffectedStudent]]]  # the first of them

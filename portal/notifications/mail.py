@@ -274,14 +274,15 @@ def _link(session: Session, outgoing: OutboxEntry) -> Mail | None:
 def _about_account(account: Account, by: str) -> list[str]:
     """Return who has set up an account, where, and for which role."""
     made = _(
-        "%(by)s of the registrar’s office has set up an account for you in Fairseat, the course"
+        "The registrar’s office (%(by)s) has set up an account for you in Fairseat, the course"
         " registration portal of %(institution)s.",
         by=isolated(by),
         institution=backend().settings.institution,
     )
     roles = ", ".join(staff.role_labels(account))
     role = _("Your role: %(roles)s.", roles=roles)
-    return [filled(made), filled(role if roles else _("You get a role later."))]
+    none = _("You have no role yet. The office gives you one later.")
+    return [filled(made), filled(role if roles else none)]
 
 
 def _recovery(account: Account) -> tuple[str, str]:

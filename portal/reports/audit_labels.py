@@ -171,7 +171,7 @@ VALUES = {
     "acting": _l("Approved, takes effect soon"),
     "CANCELED": _l("Canceled"),
     "CONFIRMED": _l("Confirmed"),
-    "NEW": _l("New"),
+    "NEW": _l("Draft"),
     "OPEN": _l("Open"),
     "approved": _l("Approved"),
     "canceled": _l("Canceled"),

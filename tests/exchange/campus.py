@@ -67,6 +67,7 @@ class Campus:
             "restrictions.csv": [],
             "cross_lists.csv": [],
         }
+        self.columns = dict(COLUMNS)
         self.prerequisites: Any = {}
 
     def section(self, crn: str, meeting: dict[str, str] | None = None, **fields: str) -> "Campus":
@@ -103,9 +104,10 @@ class Campus:
     def write(self, folder: Path, encoding: str = "utf-8", delimiter: str = ",") -> Path:
         """Write all files into `folder`."""
         folder.mkdir(parents=True, exist_ok=True)
-        for name, columns in COLUMNS.items():
+        for name, columns in self.columns.items():
             with (folder / name).open("w", encoding=encoding, newline="") as out:
-                writer = csv.DictWriter(out, columns.split(), restval="", delimiter=delimiter)
+                named = columns.split()
+                writer = csv.DictWriter(out, named, "", "ignore", delimiter=delimiter)
                 writer.writeheader()
                 writer.writerows(self.rows[name])
         (folder / "prerequisites.json").write_text(json.dumps(self.prerequisites), "utf-8")

@@ -80,6 +80,10 @@ def test_one_table_has_sections_meetings_instructors_and_courses(tmp_path: Path)
             [["must_be", "level", "Graduate"], ["must_be", "level", "Undergraduate"]],
         ),
         (
+            "must be level: Graduate\nmay not be major: Biology",
+            [["may_not_be", "major", "Biology"], ["must_be", "level", "Graduate"]],
+        ),
+        (
             "Must be enrolled in one of the following Majors: Art (ART), Music (MUS)",
             [["must_be", "major", "Art"], ["must_be", "major", "Music"]],
         ),

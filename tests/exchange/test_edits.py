@@ -24,8 +24,10 @@ from portal.exchange.importing.report import Note, Report
 from portal.exchange.importing.runs import import_files
 from tests.exchange.campus import Campus, nothing
 from tests.exchange.makers import as_zip, page, press, sent
-from tests.exchange.oneroster import moved
+from tests.exchange.oneroster import School, moved
+from tests.exchange.oneroster import imported as oneroster_imported
 from tests.exchange.test_left_out import section
+from tests.exchange.test_semester_export import exported, set_section
 from tests.web.pages import hidden
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -55,12 +57,13 @@ def test_a_section_that_was_made_on_a_page_keeps_what_it_says(tmp_path: Path) ->
         forget = "DELETE FROM imported_records WHERE kind = 'section'"
         session.connection().exec_driver_sql(forget)
     edit(note="By hand", capacity=12)
-    _, notes = run(tmp_path, campus(capacity="45"))
-    assert {(each.kind, each.column, each.value) for each in notes} == {
-        ("edited", "note", "From the file"),
-        ("edited", "capacity", "45"),
-    }
-    assert (section(term).note, section(term).capacity) == ("By hand", 12)
+    for _ in range(2):
+        _, notes = run(tmp_path, campus(capacity="45"))
+        assert {(each.kind, each.column, each.value) for each in notes} == {
+            ("edited", "note", "From the file"),
+            ("edited", "capacity", "45"),
+        }
+        assert (section(term).note, section(term).capacity) == ("By hand", 12)
     run(tmp_path, campus(capacity="45"), overwrite=True)
     assert (section(term).note, section(term).capacity) == ("From the file", 45)
 
@@ -78,6 +81,88 @@ def test_only_edits_of_a_copied_term_stay(boss: FlaskClient, tmp_path: Path) -> 
     _, [note] = run(tmp_path, campus(capacity="45", term="Spring 2022"), term="Spring 2022")
     assert (note.kind, note.column) == ("edited", "note")
     assert (section(copy).note, section(copy).capacity) == ("Edited here", 45)
+
+
+def without(column: str) -> Campus:
+    """Files that lack a column of sections."""
+    made = campus()
+    made.columns["sections.csv"] = made.columns["sections.csv"].replace(f" {column}", "")
+    return made
+
+
+def test_what_the_first_files_left_out_is_an_edit_only_where_an_admin_wrote_it(
+    tmp_path: Path,
+) -> None:
+    term, _ = run(tmp_path, without("note"))
+    assert run(tmp_path, campus())[1] == []
+    assert section(term).note == "From the file"
+
+
+def test_an_edit_of_what_the_first_files_left_out_stays(tmp_path: Path) -> None:
+    term, _ = run(tmp_path, without("note"))
+    edit(note="By hand")
+    for _ in range(2):
+        _, [note] = run(tmp_path, campus())
+        assert (note.kind, note.column) == ("edited", "note")
+        assert section(term).note == "By hand"
+
+
+def test_older_files_do_not_undo_an_edit_that_was_exported_and_imported(tmp_path: Path) -> None:
+    term, _ = run(tmp_path, campus(capacity="30"))
+    edit(capacity=40)
+    folder = exported(tmp_path / "export")
+    set_section(folder, "note", "In the spreadsheet")
+    import_files(folder, Options(term=TERM, update=True), Report(), nothing)
+    for _ in range(2):
+        _, notes = run(tmp_path, campus(capacity="30"))
+        assert {(each.kind, each.column) for each in notes} == {
+            ("edited", "note"),
+            ("edited", "capacity"),
+        }
+        assert (section(term).note, section(term).capacity) == ("In the spreadsheet", 40)
+
+
+def test_an_instructor_removed_in_an_export_is_not_given_back(tmp_path: Path) -> None:
+    run(tmp_path, campus())
+    folder = exported(tmp_path / "export")
+    set_section(folder, "instructors", "Okafor")
+    import_files(folder, Options(term=TERM, update=True), Report(), nothing)
+    _, [note] = run(tmp_path, campus())
+    assert (note.kind, "Lindqvist" in note.key) == ("removed_here", True)
+
+
+@pytest.mark.parametrize(("status", "said"), [("NEW", "Draft"), ("CANCELED", "Canceled")])
+def test_a_section_that_the_files_offer_and_the_portal_does_not_is_named(
+    tmp_path: Path, status: str, said: str
+) -> None:
+    term, _ = run(tmp_path, campus(status="A"))
+    edit(status=status)
+    for written, count in (("A", 1), ("", 0)):
+        report = Report()
+        files = campus(status=written).write(tmp_path)
+        import_files(files, Options(term=TERM, update=True), report, nothing)
+        notes = report.of("status_here")
+        assert len(notes) == count
+        assert all(said in str(note.why) for note in notes)
+        assert section(term).status == status
+
+
+def test_a_department_that_the_portal_has_is_not_called_added(tmp_path: Path) -> None:
+    run(tmp_path, campus())
+    files = campus().course("MAT-100", dept_code="CSC").section("10002", course_id="MAT-100")
+    files.rows["departments.csv"] = []
+    report = Report()
+    import_files(files.write(tmp_path), Options(term=TERM, update=True), report, nothing)
+    assert report.of("department_added") == []
+
+
+def test_columns_of_another_system_come_in_afterwards(tmp_path: Path) -> None:
+    path = School().write(tmp_path)
+    oneroster_imported(path)
+    files = campus(term="Fall 2030", crn="90001", course_id="CSCI-1200", section="01")
+    files.rows["meetings.csv"], files.rows["courses.csv"] = [], []
+    _, notes = run(tmp_path / "semester", files, term="Fall 2030")
+    assert notes == []
 
 
 def test_an_edit_stays_is_shown_and_the_rest_is_imported(tmp_path: Path) -> None:
@@ -186,7 +271,7 @@ def test_the_page_offers_to_use_the_files_values(boss: FlaskClient) -> None:
     edit(note="Edited here")
     second = sent(boss, as_zip(campus(capacity="45")))
     shown = page(boss, second)
-    assert "The edit stays." in shown
+    assert "It stays." in shown
     assert "Use the files’ values" in shown
     press(boss, second, "overwrite")
     shown = page(boss, second)

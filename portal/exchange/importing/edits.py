@@ -17,8 +17,8 @@ EDITED, STALE, OVERWRITTEN, REMOVED = "edited", "stale", "overwritten", "removed
 DELETED = "deleted_here"
 HERE = _k("Here: “%(here)s”.")
 # Fields that the files would change and that someone has changed since files last did. If the files
-# are an export's, those are all fields of records that have changed since, and no others. Courses
-# and sections that admins made have nothing but edits.
+# are an export's, those are all fields of records that have changed since, and no others. What no
+# file has ever said of a course or a section, an admin has.
 EDITED_FIELDS = f"""
     SELECT rows.id, rows.kind, rows.key, rows.file, rows.line, name, stale,
         here.fields AS here, rows.fields AS files
@@ -26,15 +26,15 @@ EDITED_FIELDS = f"""
     LEFT JOIN imported_records AS last USING (kind, key)
     CROSS JOIN LATERAL (
         SELECT rows.kind || E'\\t' || rows.key = ANY(:stale) AS stale,
-            last.key IS NULL AND rows.kind IN ('course', 'section') AS made_here
+            rows.kind IN ('course', 'section') AS remembered
     ) AS base
     CROSS JOIN LATERAL jsonb_object_keys(
-        CASE WHEN stale OR made_here THEN rows.fields ELSE last.fields END
+        CASE WHEN stale OR remembered THEN rows.fields ELSE last.fields END
     ) AS name
     WHERE rows.import_id = :id AND NOT removes AND here.fields ? name AND rows.fields ? name
         AND rows.kind || E'\\t' || rows.key <> ALL(:current)
         AND name <> ALL(CASE rows.kind {IGNORED} ELSE ARRAY[]::text[] END)
-        AND (stale OR made_here OR here.fields -> name IS DISTINCT FROM last.fields -> name)
+        AND (stale OR here.fields -> name IS DISTINCT FROM last.fields -> name)
         AND here.fields -> name IS DISTINCT FROM rows.fields -> name
 """
 FIND = text(f"{EDITED_FIELDS} ORDER BY rows.id, name")
@@ -150,11 +150,20 @@ BECAUSE = {
     "subject": _k("Its subject is deleted."),
     "course": _k("Its course is not imported."),
 }
+# New records with all their fields, so that what files leave out counts as an edit only once it is
+# one.
+REMEMBER_NEW = """
+    INSERT INTO imported_records (kind, key, fields)
+    SELECT kind, key, found.fields FROM import_changes JOIN ({select}) AS found USING (key)
+    WHERE import_id = :id AND kind = :kind AND change = 'added'
+    ON CONFLICT (kind, key) DO UPDATE SET fields = excluded.fields
+"""
+# Exports say what admins have edited, in the portal or in a spreadsheet.
 REMEMBER = text(f"""
     INSERT INTO imported_records (kind, key, fields)
     SELECT kind, key, fields - 'completed' - CASE kind {IGNORED} ELSE ARRAY[]::text[] END
-    FROM import_rows
-    WHERE import_id = :id AND NOT removes AND (
+    FROM import_rows LEFT JOIN import_changes USING (import_id, kind, key)
+    WHERE import_id = :id AND NOT removes AND (NOT exported OR change = 'added') AND (
         kind IN ('course', 'section', 'teaching') OR (kind, key) IN (
             SELECT kind, key FROM imported_records WHERE kind IN ('account', 'student')
         )
@@ -174,7 +183,7 @@ OF_TERM = """
 """
 FORGET = text("""
     DELETE FROM imported_records USING import_rows AS rows
-    WHERE rows.import_id = :id AND removes
+    WHERE rows.import_id = :id AND removes AND NOT exported
         AND (imported_records.kind, imported_records.key) = (rows.kind, rows.key)
 """)
 
@@ -228,6 +237,9 @@ def uses_deleted_rooms(session: Session, import_id: int) -> bool:
 
 def remember(session: Session, import_id: int) -> None:
     """Store what the files wrote, so that the next import can tell edits from it."""
+    for kind in ("course", "section"):
+        statement = text(REMEMBER_NEW.format(select=KINDS[kind].select))
+        session.execute(statement, {"id": import_id, "kind": kind})
     session.execute(REMEMBER, {"id": import_id})
     session.execute(FORGET, {"id": import_id})
 

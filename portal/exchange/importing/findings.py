@@ -122,8 +122,8 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "edited": FindingKind(
         Action.EDITED,
-        _l("This was edited in the portal since the last import. The edit stays."),
-        _l("Choose “Use the files’ values” to replace such edits."),
+        _l("Someone entered another value in the portal. It stays."),
+        _l("Choose “Use the files’ values” to replace such values."),
     ),
     "removed_here": FindingKind(
         Action.EDITED,
@@ -137,7 +137,7 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "overwritten": FindingKind(
         Action.OVERWRITTEN,
-        _l("This was edited in the portal since the last import. The file’s value replaces it."),
+        _l("Someone entered another value in the portal. The file’s value replaces it."),
     ),
     "canceled": left_out(
         _l("The section is canceled in the file, so it is not imported."),
@@ -149,6 +149,13 @@ FINDINGS: dict[str, FindingKind] = {
     "status": guessed(
         _l("This status is not known. A new section is a draft; another one keeps its status."),
         _l("Publish the section on its page if students may register for it."),
+    ),
+    "status_here": unchanged(
+        _l("The section has another status in the portal, and keeps it."),
+        _l(
+            "Use the buttons on the section’s page, or “Change several” to publish many drafts at"
+            " once."
+        ),
     ),
     "status_unchanged": unchanged(
         _l("The file doesn’t say which status the section had, so the status stays."),

@@ -108,6 +108,7 @@ class ImportRow(Base):
     key: Mapped[str] = mapped_column(Text)
     fields: Mapped[dict[str, Any]] = mapped_column(JSONB)
     removes: Mapped[bool] = mapped_column(Boolean)
+    exported: Mapped[bool] = mapped_column(Boolean, server_default="false")  # by the portal
     file: Mapped[str] = mapped_column(Text)
     line: Mapped[int] = mapped_column(Integer)  # 0 = derived from other rows
     # Of the addition and the removal of a move: the id of the other row.

@@ -56,11 +56,12 @@ def read_restrictions(row: Row, lists: list[CommaList]) -> Restrictions:
 
 # As Banner writes them, each with its values after it, one a line:
 # "Must be enrolled in one of the following Fields of Study (Major, Minor, or Concentration):".
+# Or as the pages of the portal do: "must be level: Graduate".
 _START = re.compile(
     r"\b(?P<rule>must not|may not|can ?not|must|may only)\s{1,5}be\b", re.IGNORECASE
 )
 _HEAD = re.compile(
-    r"[^:]{0,80}?\bfollowing\s{1,5}(?P<kind>[^:(]{1,60}?)\s{0,5}(?:\([^:)]{0,80}\)\s{0,5})?:",
+    r"(?:[^:]{0,80}?\bfollowing)?\s{1,5}(?P<kind>[^:(]{1,60}?)\s{0,5}(?:\([^:)]{0,80}\)\s{0,5})?:",
     re.IGNORECASE,
 )
 _LONGEST_TEXT = 20_000  # characters of all sentences

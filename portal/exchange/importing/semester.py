@@ -297,7 +297,7 @@ def _department_of(row: Row, code: str, semester: Semester) -> str:
     found = row["dept_code"].upper()[:LONGEST_CODE] or (known and known.department)
     found = found or subject_of(code)
     if found not in semester.departments:
-        if not known or known.department != found:
+        if found not in semester.here.departments:
             text = _k("Its code and name are %(code)s.")
             row.note("department_added", "dept_code", text, code=found)
         semester.departments[found] = (found, "")

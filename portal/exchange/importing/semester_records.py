@@ -32,7 +32,7 @@ from portal.exchange.importing.semester import (
 )
 from portal.exchange.importing.semester_tables import SECTIONS
 from portal.exchange.importing.staging import KnownRecords, Stage, key_of
-from portal.exchange.importing.statuses import stage_status
+from portal.exchange.importing.statuses import note_not_offered, stage_status
 from portal.exchange.importing.tables import Progress, Row
 from portal.exchange.importing.unchanged import note_unchanged_cells, note_unchanged_course
 from portal.exchange.term_records import Base
@@ -74,6 +74,8 @@ def stage_semester(
         stored = here.records.sections.get(crn)
         unread = semester.sections[crn].refused if crn in semester.sections else ()
         place = key_of(name, crn)
+        if stored:
+            note_not_offered(row, stored)
         stage_status(stage, row, place, stored, overwrite=options.overwrite, unread=unread)
     for crn, section in semester.sections.items():
         key = key_of(name, crn)

@@ -25,7 +25,7 @@ from portal.ledger.types import DEADLINES
 
 BATCH = 5000  # records
 COPY = (
-    "COPY import_rows (import_id, kind, key, fields, removes, file, line)"
+    "COPY import_rows (import_id, kind, key, fields, removes, exported, file, line)"
     " FROM STDIN WITH (FORMAT csv)"
 )
 PART = "\t"  # between the parts of a key, which contain none
@@ -53,6 +53,7 @@ class KnownRecords:
     other_terms: set[str] = field(default_factory=set)  # names without capitals
     sections: set[str] = field(default_factory=set)  # by registration number
     courses: dict[str, KnownCourse] = field(default_factory=dict)  # by code
+    departments: set[str] = field(default_factory=set)  # codes
     # Codes of courses, subjects and departments that other terms offer too.
     shared: set[str] = field(default_factory=set)
     records: TermRecords = field(default_factory=TermRecords)
@@ -101,7 +102,8 @@ class Stage:
     ) -> None:
         """Stage a record with these fields, or its removal; its other fields stay as they are."""
         written = json.dumps(fields)
-        self._waiting.append((self.import_id, kind, key, written, removes, row.file, row.line))
+        exported, place = bool(row["revision"]), (row.file, row.line)
+        self._waiting.append((self.import_id, kind, key, written, removes, exported, *place))
         if len(self._waiting) >= BATCH:
             self.finish()
 
@@ -139,6 +141,7 @@ class Stage:
                 )
                 for row in rows(courses)
             },
+            set(self.session.scalars(select(Department.code))),
             {code for row in rows(shared) for code in row if code},
             read_term_records(self.session, term),
             {(kind, value) for kind, value in rows(KNOWN_VALUES)},

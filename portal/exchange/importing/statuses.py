@@ -1,7 +1,9 @@
 """Edited statuses of an export: each becomes the change of status that the section's page offers.
 
-They are staged as records of their own kind, `status`, so the preview, its digest and the report
-have them. Only a cell that differs from the exported one is an edit.
+Other files change no status, because they do not tell which one the section had.
+
+The edits are staged as records of their own kind, `status`, so the preview, its digest and the
+report have them. Only a cell that differs from the exported one is an edit.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -93,6 +95,13 @@ def stage_status(  # noqa: PLR0913  what a section is, and what its row says
         if _status_written(base.status) != here:
             row.note(OVERWRITTEN, STATUS, HERE, here=shown)
         stage.put(STATUS, key, {STATUS: wanted}, row)
+
+
+def note_not_offered(row: Row, stored: dict[str, Any]) -> None:
+    """Report a section that is a draft or canceled in the portal, and offered in other files."""
+    offers = row[STATUS].strip() and status_of(row) == "OPEN" and not row["revision"]
+    if offers and stored[STATUS] in {"NEW", "CANCELED"}:
+        row.note("status_here", STATUS, HERE, here=value_text(STATUS, stored))
 
 
 def action_to(here: str, wanted: str) -> str:

@@ -64,8 +64,8 @@ def test_a_colleague_gets_an_account_and_chooses_the_password_by_mail(
     assert mail["To"] == "Nora Novak <nora@example.org>"
     text = words(mail.get_content())
     assert mail["Subject"] == "Your account for course registration: set your first password"
-    assert "Max of the registrar’s office has set up an account for you in Fairseat" in text
-    assert "You get a role later. Your username is nora. Open this link to set your first" in text
+    assert "The registrar’s office (Max) has set up an account for you in Fairseat" in text
+    assert "You have no role yet. The office gives you one later. Your username is nora." in text
     assert "If you did not ask" not in text
     assert "Roles No role yet" in words(admin.get(of(account.id)).text)
     assert log_in(app.test_client(), "nora", "") == 422

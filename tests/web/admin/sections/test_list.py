@@ -129,7 +129,7 @@ def test_every_section_is_listed_with_its_live_seats(app: Flask, cast: Cast) -> 
     draft = a_section(a_course("CSC-1100"), term, capacity=30, status="NEW")
     page = browser_of(app, "max").get(f"/admin/terms/{term.id}/sections").text
     assert "CSC-1100" in page
-    assert "New" in page
+    assert "Draft" in page
     assert f'id="seats-{draft.id}"' in page
     assert f'data-live-term="{term.id}"' in page
     assert cast.max

@@ -1,5 +1,6 @@
 """Creating and editing accounts: a form, a review, then the change."""
 
+from functools import partial
 from typing import ClassVar
 
 from flask import Blueprint, abort, flash, request, url_for
@@ -19,11 +20,11 @@ from portal.people.models import Account
 from portal.people.roles import Right
 from portal.people.student_editing import UsernameTaken
 from portal.web import drafts
-from portal.web.admin.section_editing import confirm_change, conflict, form_page, is_complete
+from portal.web.admin.record_editing import RecordEdit, confirm_change, form_page, is_complete
 from portal.web.admin.section_forms import Sent
-from portal.web.confirm import Confirmation
+from portal.web.confirm import Confirmation, done
 from portal.web.drafts import render_or_redirect
-from portal.web.forms import Form, ReasonForm, TextField, UsernameField
+from portal.web.forms import Form, TextField, UsernameField
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 
@@ -128,7 +129,7 @@ def new() -> ResponseReturnValue:
             flash(_("A link is on its way to %(address)s.", address=wanted.email))
         return go(url_for("admin.accounts.show", account_id=made))
 
-    return confirm_change(page, sent, store, ReasonForm(), "admin/record_confirm.html")
+    return confirm_change(page, sent, store)
 
 
 @bp.route("/<int:account_id>/edit", methods=["GET", "POST"])
@@ -146,42 +147,32 @@ def edit(account_id: int) -> ResponseReturnValue:
     title, back = _("Edit %(name)s", name=stored.name), (address, stored.name)
     with transaction() as session:
         form = AccountForm(sent, session, account)
-        seen = stored.mark if sent is None else sent.get("version", "")
-        if sent is None or not is_complete(sent, form):
-            return render_or_redirect(lambda: form_page(form, title, back, version=seen))
-        wanted = form.details
-        changes = stored.differences(wanted)
-        if not changes and "confirmed" in sent:  # it was sent twice
-            return go(address)
-        if stored.mark != seen:
-            both = conflict(session, form, f"account:{account_id}", stored.mark, changes)
-            return render_or_redirect(lambda: form_page(form, title, back, **both))
-    if not changes:
-        form.refuse(_("You have not changed anything."))
+        change = RecordEdit(
+            sent=sent,
+            form=form,
+            stored=stored,
+            subject=f"account:{account_id}",
+            back=back,
+            render=partial(form_page, form, title, back),
+        )
+        if page := change.page_before_review(session):
+            return page
+    wanted = form.details
     if stored.email != wanted.email and (why := _obstacle(account)):
         form.refuse(why, "email")
-    if form.errors:
-        return render_or_redirect(lambda: form_page(form, title, back, version=seen))
-    page = Confirmation(
-        title=_("Change %(name)s?", name=stored.name),
-        button=_("Save changes"),
-        back=back,
-        meaning=_meaning(account, stored, wanted),
-        context={"changes": changes},
-    )
+        return change.form_page()
 
     def store(reason: str) -> ResponseReturnValue:
         try:
             with transaction() as session:
                 note_original(session, "account", account.username)
-                account_editing.edit(session, account_id, seen, wanted, visitor(), reason)
+                account_editing.edit(session, account_id, change.seen, wanted, visitor(), reason)
         except (ChangedMeanwhile, AddressTaken):
             return drafts.show_draft(request.path)
         visitors.forget(account_id)
-        flash(_("%(name)s is saved.", name=wanted.name))
-        return go(address)
+        return done(_("%(name)s is saved.", name=wanted.name), address)
 
-    return confirm_change(page, sent, store, ReasonForm(), "admin/record_confirm.html")
+    return change.confirm(store, _meaning(account, stored, wanted))
 
 
 def _obstacle(account: Account) -> str:

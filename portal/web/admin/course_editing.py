@@ -1,8 +1,9 @@
 """The page of a course; creating and editing courses: a form, its effects, then the change."""
 
+from functools import partial
 from typing import Any
 
-from flask import Blueprint, abort, flash, render_template, request, url_for
+from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -31,14 +32,13 @@ from portal.reports import audit_labels, audit_trail
 from portal.reports.effects import sections as section_effects
 from portal.web import drafts
 from portal.web.admin.audit_trail import with_differences
-from portal.web.admin.section_editing import confirm_change, conflict, is_complete
+from portal.web.admin.record_editing import RecordEdit, confirm_change, is_complete
 from portal.web.admin.section_forms import LinesField, ParsedField, Sent, form_field
 from portal.web.admin.sections import apply_in_ledger
-from portal.web.confirm import Confirmation
+from portal.web.confirm import Confirmation, done
 from portal.web.drafts import render_or_redirect
-from portal.web.forms import ChoicesField, Form, OneOfField, ReasonForm, SelectOneField, TextField
+from portal.web.forms import ChoicesField, Form, OneOfField, SelectOneField, TextField
 from portal.web.http.access import requires, visitor
-from portal.web.http.layout import go
 from portal.windows import cohorts
 
 bp = Blueprint("course_editing", __name__, url_prefix="/courses")
@@ -131,11 +131,6 @@ class CourseForm(Form):
         )
         if not self.terms.choices:
             del self.terms
-
-    def show_refusal(self, sent: Sent | None) -> None:
-        """Show why the form was not stored after it had been confirmed."""
-        if sent and sent.get("refused"):
-            self.refuse(sent["refused"])
 
     @property
     def chosen_terms(self) -> list[int]:
@@ -232,7 +227,6 @@ def new() -> ResponseReturnValue:
     sent = drafts.sent_form()
     with transaction() as session:
         form = CourseForm(sent, session)
-        form.show_refusal(sent)
         if sent is None or not is_complete(sent, form):
             return render_or_redirect(lambda: _form_page(form))
         details = form.details
@@ -249,10 +243,10 @@ def new() -> ResponseReturnValue:
             made = courses.create(details, visitor().id, reason)
         except (ChangedMeanwhile, CodeTaken):
             return drafts.show_draft(request.path)
-        flash(_("%(name)s is created.", name=requisites.shown(details.code)))
-        return go(url_for(".show", course_id=made))
+        message = _("%(name)s is created.", name=requisites.shown(details.code))
+        return done(message, url_for(".show", course_id=made))
 
-    return confirm_change(page, sent, store, ReasonForm(), "admin/record_confirm.html")
+    return confirm_change(page, sent, store)
 
 
 @bp.route("/<int:course_id>/edit", methods=["GET", "POST"])
@@ -264,41 +258,28 @@ def edit(course_id: int) -> ResponseReturnValue:
         course = courses.find(session, course_id) or abort(404)
         stored, terms = courses.details(session, course), courses.offered(session, course_id)
         form = CourseForm(sent, session, stored, terms)
-        seen = stored.mark if sent is None else sent.get("version", "")
-        shown: dict[str, Any] = {"course": course, "version": seen}
-        form.show_refusal(sent)
-        if sent is None or not is_complete(sent, form):
-            return render_or_redirect(lambda: _form_page(form, **shown))
-        wanted = form.details
-        changes = stored.differences(wanted)
-        if not changes and "confirmed" in sent:  # it was sent twice
-            return go(url_for(".show", course_id=course_id))
-        if stored.mark != seen:
-            return render_or_redirect(
-                lambda: _conflict_page(session, course, form, stored, changes)
-            )
-        _check_change(form, changes, courses.code_obstacles(session, course_id, stored, wanted))
-        if form.errors:
-            return render_or_redirect(lambda: _form_page(form, **shown))
-        edits = _planned(session, course_id, stored, form)
-        page = Confirmation(
-            title=_("Change %(course)s?", course=requisites.shown(stored.code)),
-            button=_("Save changes"),
+        change = RecordEdit(
+            sent=sent,
+            form=form,
+            stored=stored,
+            subject=f"course:{course_id}",
             back=(url_for(".show", course_id=course_id), requisites.shown(stored.code)),
-            meaning=_meaning(stored, form, terms, edits),
-            seen={
-                "section": [f"{each.term_id}:{each.id}:{each.version}" for each, *_rest in edits]
-            },
-            context={
-                "changes": changes,
-                "edits": edits,
-                "cautions": _cautions(session, form),
-            },
+            render=partial(_form_page, form, course=course),
         )
+        if early := change.page_before_review(session):
+            return early
+        wanted = form.details
+        if needed := courses.code_obstacles(session, course_id, stored, wanted):
+            form.refuse(_code_refusal(needed), "code")
+            return change.form_page()
+        edits = _planned(session, course_id, stored, form)
+        meaning = _meaning(stored, form, terms, edits)
+        shown = [f"{each.term_id}:{each.id}:{each.version}" for each, *_rest in edits]
+        cautions = _cautions(session, form)
 
     def store(reason: str) -> ResponseReturnValue:
-        following = _following(sent)
-        refused = _save(course_id, seen, stored, wanted, following, reason)
+        following = _following(request.form)
+        refused = _save(course_id, change.seen, stored, wanted, following, reason)
         if refused is not None:
             return drafts.show_draft(request.path, refused)
         for term_id in {each.term_id for each in following}:
@@ -306,17 +287,9 @@ def edit(course_id: int) -> ResponseReturnValue:
             apply_in_ledger(term_id, *ids)
         for term, _count in terms:
             expire(term.id)
-        flash(_("%(name)s is saved.", name=requisites.shown(wanted.code)))
-        return go(url_for(".show", course_id=course_id))
+        return done(_("%(name)s is saved.", name=requisites.shown(wanted.code)), change.back[0])
 
-    return confirm_change(page, sent, store, ReasonForm(), "admin/record_confirm.html")
-
-
-def _check_change(form: CourseForm, changes: list[Difference], needed: list[Obstacle]) -> None:
-    if not changes:
-        form.refuse(_("You have not changed anything."))
-    if needed:
-        form.refuse(_code_refusal(needed), "code")
+    return change.confirm(store, meaning, {"section": shown}, edits=edits, cautions=cautions)
 
 
 Planned = tuple[StoredSection, str, list[Difference], list[str]]
@@ -402,7 +375,7 @@ def _cautions(session: Session, form: CourseForm) -> list[str]:
     return found
 
 
-def _code_refusal(found: list[Any]) -> str:
+def _code_refusal(found: list[Obstacle]) -> str:
     names = "; ".join(each.text for each in found)
     return _(
         "The code can’t change, because these refer to it: %(names)s. Create a new course instead.",
@@ -434,18 +407,6 @@ def _save(  # noqa: PLR0913, PLR0917  who changes what from what, and why
 def _form_page(form: CourseForm, *, status: int = 0, **context: Any) -> ResponseReturnValue:
     page = render_template("admin/course_edit.html", form=form, catalog=_catalog(), **context)
     return page, status or (422 if form.errors else 200)
-
-
-def _conflict_page(
-    session: Session,
-    course: Course,
-    form: CourseForm,
-    stored: CourseDetails,
-    differs: list[Difference],
-) -> ResponseReturnValue:
-    """Show both versions; the form applies the admin's input to what is stored now."""
-    facts = conflict(session, form, f"course:{course.id}", stored.mark, differs)
-    return _form_page(form, course=course, labels=audit_labels, **facts)
 
 
 def _catalog() -> tuple[str, str]:

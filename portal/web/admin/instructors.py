@@ -24,13 +24,12 @@ from portal.people.roles import Right
 from portal.reports import audit_labels, audit_trail
 from portal.web import drafts
 from portal.web.admin.audit_trail import with_differences
-from portal.web.admin.section_editing import confirm_change, conflict, form_page, is_complete
+from portal.web.admin.record_editing import RecordEdit, confirm_change, form_page, is_complete
 from portal.web.admin.section_forms import Sent
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.drafts import render_or_redirect
-from portal.web.forms import Form, ReasonForm, SelectOneField, TextField
+from portal.web.forms import Form, SelectOneField, TextField
 from portal.web.http.access import requires, visitor
-from portal.web.http.layout import go
 from portal.web.paging import page_number, search_text
 
 bp = Blueprint("instructors", __name__, url_prefix="/instructors")
@@ -141,7 +140,7 @@ def new() -> ResponseReturnValue:
             _("%(name)s is created.", name=wanted.name), url_for(".show", instructor_id=made)
         )
 
-    return confirm_change(page, sent, store, ReasonForm(), "admin/record_confirm.html")
+    return confirm_change(page, sent, store)
 
 
 @bp.route("/<int:instructor_id>/edit", methods=["GET", "POST"])
@@ -154,43 +153,35 @@ def edit(instructor_id: int) -> ResponseReturnValue:
     with transaction() as session:
         stored = instructors.details(session, session.get_one(Instructor, instructor_id))
         form = InstructorForm(sent, session, instructor_id, **vars(stored))
-        seen = stored.mark if sent is None else sent.get("version", "")
-        if sent is None or not is_complete(sent, form):
-            return render_or_redirect(lambda: form_page(form, title, back, version=seen))
-        wanted = form.details
-        changes = stored.differences(wanted)
-        if not changes and "confirmed" in sent:  # it was sent twice
-            return go(back[0])
-        if stored.mark != seen:
-            facts = conflict(session, form, f"teacher:{instructor_id}", stored.mark, changes)
-            return render_or_redirect(lambda: form_page(form, title, back, **facts))
-    if not changes:
-        form.refuse(_("You have not changed anything."))
-        return render_or_redirect(lambda: form_page(form, title, back, version=seen))
-    page = Confirmation(
-        title=_("Change %(name)s?", name=stored.name),
-        button=_("Save changes"),
-        back=back,
-        meaning=[
-            _("Students see the new name in all terms. Their classes do not change."),
-            _(
-                "Imports know instructors without an account by name and department. Change"
-                " these in your files, too; otherwise they add the old one again."
-            ),
-        ],
-        context={"changes": changes},
-    )
+        change = RecordEdit(
+            sent=sent,
+            form=form,
+            stored=stored,
+            subject=f"teacher:{instructor_id}",
+            back=back,
+            render=partial(form_page, form, title, back),
+        )
+        if page := change.page_before_review(session):
+            return page
+    wanted = form.details
+    meaning = [
+        _("Students see the new name in all terms. Their classes do not change."),
+        _(
+            "Imports know instructors without an account by name and department. Change"
+            " these in your files, too; otherwise they add the old one again."
+        ),
+    ]
 
     def store(reason: str) -> ResponseReturnValue:
         try:
-            instructors.edit(instructor_id, seen, wanted, visitor().id, reason)
+            instructors.edit(instructor_id, change.seen, wanted, visitor().id, reason)
         except ChangedMeanwhile:
             return drafts.show_draft(request.path)
         for term in live_terms():
             expire(term.id)
         return done(_("%(name)s is saved.", name=wanted.name), back[0])
 
-    return confirm_change(page, sent, store, ReasonForm(), "admin/record_confirm.html")
+    return change.confirm(store, meaning)
 
 
 @bp.route("/<int:instructor_id>/delete", methods=["GET", "POST"])

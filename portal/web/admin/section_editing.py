@@ -1,11 +1,5 @@
-"""Creating and changing sections: a form, its effects, then the change.
+"""Creating and changing sections: a form, its effects, then the change."""
 
-A submitted form is stored as a draft and shown at its own address, so that going back in the
-browser submits nothing again. The change is made when the admin confirms it.
-"""
-
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from flask import Blueprint, abort, flash, render_template, request, url_for
@@ -21,7 +15,6 @@ from portal.catalog.sections import (
     Difference,
     NotPossible,
     SeenSection,
-    Stale,
     StoredSection,
     differences,
 )
@@ -29,14 +22,14 @@ from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
 from portal.people.roles import Right
-from portal.reports import audit_labels, audit_trail
 from portal.reports.effects import section_warnings, students
 from portal.reports.effects import sections as section_effects
 from portal.reports.effects.sections import OBSTACLES
 from portal.web import drafts
-from portal.web.admin.section_forms import NewSectionForm, SectionForm, Sent
+from portal.web.admin.record_editing import confirm_change, conflict, is_complete
+from portal.web.admin.section_forms import NewSectionForm, SectionForm
 from portal.web.admin.sections import apply_in_ledger, find_or_404, may_add_rooms
-from portal.web.confirm import Confirmation, confirm
+from portal.web.confirm import Confirmation
 from portal.web.drafts import render_or_redirect
 from portal.web.forms import Form, OptionalReasonForm, ReasonForm
 from portal.web.http.access import demand, requires, visitor
@@ -45,7 +38,7 @@ from portal.web.http.layout import go
 bp = Blueprint("section_editing", __name__, url_prefix="/terms/<int:term_id>/sections")
 
 SHOWN = 30  # courses to choose from
-BUTTONS = ("csrf_token", "edit", "more", "confirmed", "reason", "refused")  # are not sent again
+TEMPLATE = "admin/section_confirm.html"
 
 
 # Changing a section
@@ -101,12 +94,7 @@ def edit(term_id: int, section_id: int) -> ResponseReturnValue:
             )
         return go(address_of(stored))
 
-    return confirm_change(page, sent, store, reason_form(effects))
-
-
-def is_complete(sent: Sent, form: Form) -> bool:
-    """Return whether the form is valid, and sent neither for another row nor to edit it again."""
-    return form.validate() and not {"edit", "more"} & sent.keys()
+    return confirm_change(page, sent, store, reason_form(effects), TEMPLATE)
 
 
 def _form_page(
@@ -124,7 +112,7 @@ def _conflict_page(
 ) -> ResponseReturnValue:
     """Show both versions; the form applies the admin's input to the version stored now."""
     facts = conflict(session, form, stored.subject, stored.version, differs)
-    return _form_page(form, stored, labels=audit_labels, **facts)
+    return _form_page(form, stored, **facts)
 
 
 # Creating a section
@@ -188,7 +176,7 @@ def new(term_id: int) -> ResponseReturnValue:
         flash(_("Created: %(name)s. It is a draft until you publish it.", name=name))
         return go(url_for("admin.sections.show", term_id=term_id, section_id=new_id))
 
-    return confirm_change(page, sent, store, Form())
+    return confirm_change(page, sent, store, Form(), TEMPLATE)
 
 
 def _courses_page(term_id: int) -> ResponseReturnValue:
@@ -219,7 +207,7 @@ def preview(stored: StoredSection, **context: Any) -> Confirmation:
     """Return the page that confirms a change of a section or of its shared seats."""
     name = stored.name
     return Confirmation(
-        title=_("Change %(section)s?", section=name),
+        title=_("Change %(name)s?", name=name),
         button=_("Save changes"),
         back=(address_of(stored), name),
         context={"term": catalog_of(stored.term_id).term, "stored": stored, **context},
@@ -229,53 +217,6 @@ def preview(stored: StoredSection, **context: Any) -> Confirmation:
 def reason_form(effects: section_effects.Effects) -> Form:
     """Return the form for a reason, which is required if the change takes something away."""
     return ReasonForm() if effects.needs_reason else OptionalReasonForm()
-
-
-def confirm_change(
-    page: Confirmation,
-    sent: Sent,
-    store: Callable[[str], ResponseReturnValue],
-    reason: Form,
-    template: str = "admin/section_confirm.html",
-) -> ResponseReturnValue:
-    """Show what a valid form means, and store it once it is confirmed.
-
-    If something has changed meanwhile, show the form again beside the stored values.
-    """
-
-    def act(why: str) -> ResponseReturnValue:
-        try:
-            return store(why)
-        except Stale:
-            return drafts.show_draft(request.path)
-        except NotPossible as refused:
-            return drafts.show_draft(request.path, str(OBSTACLES[refused.code]))
-
-    if request.method == "POST" and "confirmed" not in sent:
-        return drafts.show_draft(request.path)
-    seen: dict[str, object] = {name: values for name, values in sent.lists() if name not in BUTTONS}
-    seen |= {**page.seen, "confirmed": "yes"}
-    return confirm(replace(page, seen=seen, template=template), act, reason)
-
-
-def conflict(
-    session: Session, form: Form, subject: str, version: object, differs: list[Difference]
-) -> dict[str, Any]:
-    """Return what a form needs to show both versions of a record that has changed meanwhile."""
-    if not differs:
-        form.refuse(_("Someone else has already made this change."))
-    last = next(iter(audit_trail.latest_about(session, subject)), None)
-    return {"version": version, "differs": differs, "last": last, "status": 409}
-
-
-def form_page(
-    form: Form, title: str, back: tuple[str, str], *, status: int = 0, **context: Any
-) -> ResponseReturnValue:
-    """Render the form of a student or an instructor."""
-    page = render_template(
-        "admin/record_edit.html", form=form, title=title, back=back, labels=audit_labels, **context
-    )
-    return page, status or (422 if form.errors else 200)
 
 
 def address_of(stored: StoredSection) -> str:

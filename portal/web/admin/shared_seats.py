@@ -24,13 +24,8 @@ from portal.reports.effects import section_warnings
 from portal.reports.effects import sections as section_effects
 from portal.reports.effects.sections import OBSTACLES
 from portal.web import drafts
-from portal.web.admin.section_editing import (
-    address_of,
-    confirm_change,
-    is_complete,
-    preview,
-    reason_form,
-)
+from portal.web.admin.record_editing import confirm_change, is_complete
+from portal.web.admin.section_editing import TEMPLATE, address_of, preview, reason_form
 from portal.web.admin.section_forms import NamesField, Sent
 from portal.web.admin.sections import apply_in_ledger, find_or_404
 from portal.web.confirm import done
@@ -187,7 +182,7 @@ def share(term_id: int, section_id: int) -> ResponseReturnValue:
         apply_in_ledger(term_id, *touched)
         return done(_("Changed: %(name)s.", name=form.pool.name), address_of(stored))
 
-    return confirm_change(page, sent, store, reason_form(effects))
+    return confirm_change(page, sent, store, reason_form(effects), TEMPLATE)
 
 
 def _share_page(

@@ -1,9 +1,10 @@
 """Creating and editing students: a form, what changes, then the change."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
-from flask import Blueprint, abort, flash, request, url_for
+from flask import Blueprint, abort, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from wtforms import ValidationError
@@ -23,21 +24,19 @@ from portal.people.roles import Right
 from portal.people.student_editing import NumberTaken, StudentDetails, UsernameTaken
 from portal.recorder.promotion import retry_skipped
 from portal.web import drafts
-from portal.web.admin.section_editing import confirm_change, conflict, form_page, is_complete
+from portal.web.admin.record_editing import RecordEdit, confirm_change, form_page, is_complete
 from portal.web.admin.section_forms import ParsedField, Sent
 from portal.web.admin.students import address_of
-from portal.web.confirm import Confirmation
+from portal.web.confirm import Confirmation, done
 from portal.web.drafts import render_or_redirect
 from portal.web.forms import (
     DecimalField,
     Form,
-    ReasonForm,
     SelectOneField,
     TextField,
     UsernameField,
 )
 from portal.web.http.access import requires, visitor
-from portal.web.http.layout import go
 from portal.windows import cohorts
 
 bp = Blueprint("student_editing", __name__, url_prefix="/students")
@@ -191,10 +190,9 @@ def new() -> ResponseReturnValue:
             made = student_editing.create(username, details, visitor().id, reason)
         except (ChangedMeanwhile, NumberTaken, UsernameTaken):
             return drafts.show_draft(request.path)
-        flash(_("%(name)s is created.", name=details.name))
-        return go(address_of(made))
+        return done(_("%(name)s is created.", name=details.name), address_of(made))
 
-    return confirm_change(page, sent, store, ReasonForm(), "admin/record_confirm.html")
+    return confirm_change(page, sent, store)
 
 
 @bp.route("/<int:student_id>/edit", methods=["GET", "POST"])
@@ -207,21 +205,18 @@ def edit(student_id: int) -> ResponseReturnValue:
         account, username = student.account_id, student.account.username
         stored = student_editing.details(session, student)
         form = StudentForm(sent, session, stored)
-        seen = stored.mark if sent is None else sent.get("version", "")
         title, back = _("Edit %(name)s", name=stored.name), (address_of(student_id), stored.name)
-        if sent and sent.get("refused"):
-            form.refuse(sent["refused"])
-        if sent is None or not is_complete(sent, form):
-            return render_or_redirect(lambda: form_page(form, title, back, version=seen))
+        change = RecordEdit(
+            sent=sent,
+            form=form,
+            stored=stored,
+            subject=f"student:{student_id}",
+            back=back,
+            render=partial(form_page, form, title, back),
+        )
+        if page := change.page_before_review(session):
+            return page
         wanted = form.details
-        changes = stored.differences(wanted)
-        if not changes and "confirmed" in sent:  # it was sent twice
-            return go(address_of(student_id))
-        if stored.mark != seen:
-            both = conflict(session, form, f"student:{student_id}", stored.mark, changes)
-            return render_or_redirect(lambda: form_page(form, title, back, **both))
-        if not changes:
-            form.refuse(_("You have not changed anything."))
         form.refuse_number(student_editing.number_obstacles(session, student_id, stored, wanted))
         if not student_editing.may_change_email(student.account, stored, wanted):
             form.refuse(
@@ -232,31 +227,24 @@ def edit(student_id: int) -> ResponseReturnValue:
                 "email",
             )
         if form.errors:
-            return render_or_redirect(lambda: form_page(form, title, back, version=seen))
-    page = Confirmation(
-        title=_("Change %(name)s?", name=stored.name),
-        button=_("Save changes"),
-        back=back,
-        meaning=[
-            _(
-                "Rules use the new record from the next request of the student. Current seats"
-                " stay. Waitlists that skipped the student are checked again."
-            ),
-            _("Later imports keep what you change here, and show it beside the value of the file."),
-        ],
-        context={"changes": changes, "cautions": form.cautions()},
-    )
+            return change.form_page()
+    meaning = [
+        _(
+            "Rules use the new record from the next request of the student. Current seats"
+            " stay. Waitlists that skipped the student are checked again."
+        ),
+        _("Later imports keep what you change here, and show it beside the value of the file."),
+    ]
 
     def store(reason: str) -> ResponseReturnValue:
-        refused = _save(student_id, username, seen, stored, wanted, reason)
+        refused = _save(student_id, username, change.seen, stored, wanted, reason)
         if refused is not None:
             return drafts.show_draft(request.path, refused)
         visitors.forget(account)
         retry_skipped(student_id)
-        flash(_("%(name)s is saved.", name=wanted.name))
-        return go(address_of(student_id))
+        return done(_("%(name)s is saved.", name=wanted.name), address_of(student_id))
 
-    return confirm_change(page, sent, store, ReasonForm(), "admin/record_confirm.html")
+    return change.confirm(store, meaning, cautions=form.cautions())
 
 
 def _save(  # noqa: PLR0913, PLR0917  who changes what from what, and why

@@ -1,0 +1,143 @@
+"""Creating and editing records: a form, what it changes, then the change.
+
+A submitted form is stored as a draft and shown at its own address, so that going back in the
+browser submits nothing again. The change is made when the admin confirms it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from flask import render_template, request
+from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
+from werkzeug.datastructures import MultiDict
+
+from portal.catalog.record_details import RecordDetails
+from portal.catalog.sections import Difference, NotPossible, Stale
+from portal.core.i18n import _
+from portal.reports import audit_labels, audit_trail
+from portal.reports.effects.sections import OBSTACLES
+from portal.web import drafts
+from portal.web.admin.section_forms import Sent
+from portal.web.confirm import Confirmation, confirm
+from portal.web.drafts import render_or_redirect
+from portal.web.forms import Form, ReasonForm
+from portal.web.http.layout import go
+
+BUTTONS = ("csrf_token", "edit", "more", "confirmed", "reason", "refused")  # are not sent again
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordEdit:
+    """A submitted form beside the stored details of a course, student, instructor or account."""
+
+    sent: Sent | None  # None: the page of the form is opened
+    form: Any  # has `details` once it is valid
+    stored: RecordDetails
+    subject: str  # of its entries in the audit trail
+    back: tuple[str, str]  # the page of the record: address and name
+    render: Callable[..., ResponseReturnValue]  # the page of the form
+
+    @property
+    def seen(self) -> str:
+        """Return the mark of the details that the form showed at first."""
+        return self.stored.mark if self.sent is None else self.sent.get("version", "")
+
+    @property
+    def changes(self) -> list[Difference]:
+        """Return what a valid form changes."""
+        return self.stored.differences(self.form.details)
+
+    def page_before_review(self, session: Session) -> ResponseReturnValue | None:
+        """Return the page to show in place of a review; None if the form changes the record.
+
+        That is the form, also beside what someone else has stored meanwhile; or the page of the
+        record, if the form was sent twice.
+        """
+        if self.sent and self.sent.get("refused"):
+            self.form.refuse(self.sent["refused"])
+        if self.sent is None or not is_complete(self.sent, self.form):
+            return self.form_page()
+        if not self.changes and "confirmed" in self.sent:
+            return go(self.back[0])
+        if self.stored.mark != self.seen:
+            facts = conflict(session, self.form, self.subject, self.stored.mark, self.changes)
+            return render_or_redirect(lambda: self.render(**facts))
+        if not self.changes:
+            self.form.refuse(_("You have not changed anything."))
+            return self.form_page()
+        return None
+
+    def form_page(self) -> ResponseReturnValue:
+        """Render the form with its errors."""
+        return render_or_redirect(lambda: self.render(version=self.seen))
+
+    def confirm(
+        self,
+        store: Callable[[str], ResponseReturnValue],
+        meaning: Sequence[str],
+        seen: Mapping[str, object] | None = None,
+        **context: Any,
+    ) -> ResponseReturnValue:
+        """Show the changes and what they mean, and store them once they are confirmed."""
+        page = Confirmation(
+            title=_("Change %(name)s?", name=self.back[1]),
+            button=_("Save changes"),
+            back=self.back,
+            meaning=meaning,
+            seen=seen or {},
+            context={"changes": self.changes, **context},
+        )
+        return confirm_change(page, self.sent or MultiDict(), store)
+
+
+def is_complete(sent: Sent, form: Form) -> bool:
+    """Return whether the form is valid, and sent neither for another row nor to edit it again."""
+    return form.validate() and not {"edit", "more"} & sent.keys()
+
+
+def form_page(
+    form: Form, title: str, back: tuple[str, str], *, status: int = 0, **context: Any
+) -> ResponseReturnValue:
+    """Render the form of an account, a student or an instructor."""
+    page = render_template("admin/record_edit.html", form=form, title=title, back=back, **context)
+    return page, status or (422 if form.errors else 200)
+
+
+def conflict(
+    session: Session, form: Form, subject: str, version: object, differs: list[Difference]
+) -> dict[str, Any]:
+    """Return what a form needs to show both versions of a record that has changed meanwhile."""
+    if not differs:
+        form.refuse(_("Someone else has already made this change."))
+    last = next(iter(audit_trail.latest_about(session, subject)), None)
+    facts = {"version": version, "differs": differs, "last": last, "status": 409}
+    return {**facts, "labels": audit_labels}
+
+
+def confirm_change(
+    page: Confirmation,
+    sent: Sent,
+    store: Callable[[str], ResponseReturnValue],
+    reason: Form | None = None,
+    template: str = "admin/record_confirm.html",
+) -> ResponseReturnValue:
+    """Show what a valid form means, and store it once it is confirmed, by default with a reason.
+
+    If something has changed meanwhile, show the form again beside the stored values.
+    """
+
+    def act(why: str) -> ResponseReturnValue:
+        try:
+            return store(why)
+        except Stale:
+            return drafts.show_draft(request.path)
+        except NotPossible as refused:
+            return drafts.show_draft(request.path, str(OBSTACLES[refused.code]))
+
+    if request.method == "POST" and "confirmed" not in sent:
+        return drafts.show_draft(request.path)
+    seen: dict[str, object] = {name: values for name, values in sent.lists() if name not in BUTTONS}
+    seen |= {**page.seen, "confirmed": "yes"}
+    return confirm(replace(page, seen=seen, template=template), act, reason or ReasonForm())

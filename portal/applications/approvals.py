@@ -11,13 +11,13 @@ from portal.applications.kind import Acted, Situation
 from portal.applications.models import Application
 from portal.core.audit_trail import add_audit_entry
 from portal.core.correlation import correlation
-from portal.ledger.types import Decision, Outcome, Reason
+from portal.ledger.types import NOT_OVERRIDABLE, Decision, Outcome, Reason
 from portal.people import permissions
 from portal.people.models import Student
 from portal.people.permissions import NewPermission
 from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
-from portal.registration.reasons import NOT_OVERRIDABLE, REASONS
+from portal.registration.reasons import REASONS
 
 # Students apply because no window is open to them, or a deadline has passed.
 ALWAYS_OVERRIDDEN = tuple(each.code for each in REASONS.values() if each.out_of_time)

@@ -23,7 +23,7 @@ from portal.core import traces
 from portal.core.metrics import DECISION_TIME
 from portal.ledger import replicas
 from portal.ledger.errors import LedgerSilent, LedgerUnavailable
-from portal.ledger.types import SECTION_FIELDS
+from portal.ledger.types import NOT_OVERRIDABLE, SECTION_FIELDS
 
 FUNCTIONS = Path(__file__).with_name("functions")
 # In this order: later files use earlier ones.
@@ -58,10 +58,12 @@ def join_files(folder: Path, parts: Sequence[str]) -> str:
 
 
 def ledger_code(section_fields: Sequence[str] = SECTION_FIELDS) -> str:
-    """Return the code of the ledger's functions, with the list of a section's fields."""
+    """Return the code of the ledger's functions, with the lists that Python hands to them."""
     name, rest = join_files(FUNCTIONS, PARTS).split("\n", 1)
     listed = ", ".join(f'"{each}"' for each in section_fields)
-    return f"{name}\nlocal FIELDS = {{ {listed} }}\n{rest}"
+    codes = ", ".join(f"{each} = true" for each in sorted(NOT_OVERRIDABLE))
+    lists = f"local FIELDS = {{ {listed} }}\nlocal NOT_OVERRIDABLE = {{ {codes} }}"
+    return f"{name}\n{lists}\n{rest}"
 
 
 CODE = ledger_code()

@@ -273,6 +273,19 @@ class SectionSpec:
     reserves: tuple[ReserveSpec, ...] = ()
 
 
+# Codes of reasons that no admin can override: the ledger's functions get them when they are loaded.
+NOT_OVERRIDABLE = frozenset(
+    {
+        "already_enrolled",
+        "in_round",
+        "not_enrolled",
+        "section_canceled",
+        "section_new",
+        "section_unknown",
+        "student_unknown",
+    }
+)
+
 # The fields of a section: the ledger's functions get this list when they are loaded, and events and
 # read models follow it. The ledger stores the fields left out here in its own way.
 SECTION_FIELDS = tuple(

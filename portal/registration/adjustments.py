@@ -8,12 +8,11 @@ from decimal import Decimal
 from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of
 from portal.core.queue import enqueue
-from portal.ledger.types import AdminAdjustment, Decision, Reason
+from portal.ledger.types import NOT_OVERRIDABLE, AdminAdjustment, Decision, Reason
 from portal.people.student_profile import StudentProfile, profile
 from portal.registration import requests
 from portal.registration.credits import hundredths
 from portal.registration.limits import credit_limit, days_around, windows_of
-from portal.registration.reasons import NOT_OVERRIDABLE
 from portal.registration.requests import SectionRequest
 
 

@@ -33,13 +33,15 @@ class ReasonKind:
     explain: Explain
     label: str  # a few words, for lists and counts
     obstacle: str = ""  # what the registrar reads before an override
-    overridable: bool = True  # by an admin; functions/adjustments.lua knows those that are not
     permission: str = ""  # the rule that a student permission names; "" for none
     ledger_checks: bool = False  # a rule that the ledger checks itself
     fixable: bool = False  # the student can act on it at once
+    about_seat: bool = False  # of the section in its facts: giving up that seat can end the refusal
     out_of_time: bool = False  # no window is open for the student, or a deadline has passed
     for_all: bool = False  # refuses every section alike
     counts_as_skip: bool = False  # may count towards losing a waitlist position
+    application_to_add: str = ""  # the kind that asks for the section in spite of it
+    application_to_drop: str = ""  # the kind that asks to drop the seat in spite of it
 
 
 REASONS: dict[str, ReasonKind] = {}
@@ -127,22 +129,15 @@ def _application_start(kind: ReasonKind | None, context: RefusalContext) -> Appl
     section = context.section
     if kind is None or section is None:
         return None
-    if kind.code == "window_ended":
-        name = "late_drop" if section.id in context.held else "late_add"
-    elif kind.code == "add_deadline":
-        name = "late_add"
-    elif kind.code == "drop_deadline":
-        leaves = context.swap_out or section.id
-        return ApplicationStart("withdrawal", context.catalog.term.id, leaves)
-    elif kind.code == "credit_limit":
-        name = "credit_overload"
-    elif kind.code == "consent":
-        name = "consent"
-    elif kind.permission:
-        name = "permission"
-    else:
-        return None
-    return ApplicationStart(name, context.catalog.term.id, section.id)
+    term, to_add, to_drop = (
+        context.catalog.term.id,
+        kind.application_to_add,
+        kind.application_to_drop,
+    )
+    if to_drop and (section.id in context.held or not to_add):
+        return ApplicationStart(to_drop, term, context.swap_out or section.id)
+    name = to_add or ("permission" if kind.permission else "")
+    return ApplicationStart(name, term, section.id) if name else None
 
 
 def _form_helps(one: Reason, reasons: list[Reason]) -> bool:
@@ -155,9 +150,7 @@ def _form_helps(one: Reason, reasons: list[Reason]) -> bool:
 def _seat_to_swap(reasons: list[Reason], context: RefusalContext) -> int:
     """Return the only held seat that causes refusals, 0 if there are none or several."""
     held = [each for each in reasons if not each.facts.get("planned")]
-    blocking = {
-        each.facts["section"] for each in held if each.code in {"same_course", "time_conflict"}
-    }
+    blocking = {each.facts["section"] for each in held if each.code in ABOUT_SEAT}
     over = next((each.facts for each in held if each.code == "credit_limit"), None)
     if context.swap_out or context.waits or len(blocking) > 1:
         return 0
@@ -213,6 +206,8 @@ def _window_before(facts: Facts, context: RefusalContext) -> Answer:
     out_of_time=True,
     for_all=True,
     counts_as_skip=True,
+    application_to_add="late_add",
+    application_to_drop="late_drop",
 )
 def _window_ended(facts: Facts, context: RefusalContext) -> Answer:
     text = _("Registration ended at %(time)s.", time=context.when(facts["closes"]))
@@ -228,6 +223,7 @@ def _window_ended(facts: Facts, context: RefusalContext) -> Answer:
     obstacle=_l("The last day to add has passed"),
     out_of_time=True,
     for_all=True,
+    application_to_add="late_add",
 )
 def _add_deadline(facts: Facts, context: RefusalContext) -> Answer:
     text = _("The last day to add classes was %(day)s.", day=context.day_before(facts["closes"]))
@@ -241,6 +237,7 @@ def _add_deadline(facts: Facts, context: RefusalContext) -> Answer:
     _l("Too late: the last day to drop has passed"),
     obstacle=_l("The last day to drop has passed"),
     out_of_time=True,
+    application_to_drop="withdrawal",
 )
 def _drop_deadline(facts: Facts, context: RefusalContext) -> Answer:
     text = _("The last day to drop classes was %(day)s.", day=context.day_before(facts["closes"]))
@@ -267,12 +264,12 @@ def _withdraw_deadline(facts: Facts, context: RefusalContext) -> Answer:
 # The section --------------------------------------------------------------------------------------
 
 
-@reason("section_unknown", _l("No such section"), overridable=False)
+@reason("section_unknown", _l("No such section"))
 def _section_unknown(_facts: Facts, context: RefusalContext) -> Answer:
     return _("This section is no longer offered."), next_steps.section_list(context)
 
 
-@reason("section_new", _l("Section not published"), overridable=False)
+@reason("section_new", _l("Section not published"))
 def _section_new(_facts: Facts, context: RefusalContext) -> Answer:
     text = _("%(name)s has not been published yet.", name=context.name)
     return text, next_steps.other_sections(context)
@@ -284,7 +281,7 @@ def _section_confirmed(_facts: Facts, context: RefusalContext) -> Answer:
     return text, next_steps.other_sections(context)
 
 
-@reason("section_canceled", _l("Section canceled"), overridable=False)
+@reason("section_canceled", _l("Section canceled"))
 def _section_canceled(_facts: Facts, context: RefusalContext) -> Answer:
     text = _("%(name)s has been canceled.", name=context.name)
     return text, next_steps.other_sections(context)
@@ -293,7 +290,7 @@ def _section_canceled(_facts: Facts, context: RefusalContext) -> Answer:
 # The student's own seats and positions ------------------------------------------------------------
 
 
-@reason("already_enrolled", _l("Already enrolled"), fixable=True, overridable=False)
+@reason("already_enrolled", _l("Already enrolled"), fixable=True)
 def _already_enrolled(_facts: Facts, context: RefusalContext) -> Answer:
     text = _("You already have %(name)s.", name=context.name)
     return text, next_steps.my_selections(context)
@@ -360,6 +357,7 @@ def _restriction(facts: Facts, context: RefusalContext) -> Answer:
     obstacle=_l("The instructor has not given consent"),
     permission=_l("Instructor’s consent"),
     counts_as_skip=True,
+    application_to_add="consent",
 )
 def _consent(_facts: Facts, context: RefusalContext) -> Answer:
     text = _("%(name)s needs the instructor’s consent.", name=context.name)
@@ -385,6 +383,7 @@ def _not_for_you(_facts: Facts, context: RefusalContext) -> Answer:
     ledger_checks=True,
     fixable=True,
     counts_as_skip=True,
+    about_seat=True,
 )
 def _same_course(facts: Facts, context: RefusalContext) -> Answer:
     name = context.named(facts["section"])
@@ -402,6 +401,7 @@ def _same_course(facts: Facts, context: RefusalContext) -> Answer:
     ledger_checks=True,
     fixable=True,
     counts_as_skip=True,
+    about_seat=True,
 )
 def _time_conflict(facts: Facts, context: RefusalContext) -> Answer:
     other = facts["section"]
@@ -418,6 +418,7 @@ def _time_conflict(facts: Facts, context: RefusalContext) -> Answer:
     ledger_checks=True,
     fixable=True,
     counts_as_skip=True,
+    application_to_add="credit_overload",
 )
 def _credit_limit(facts: Facts, context: RefusalContext) -> Answer:
     total, limit = credits_in_words(facts["held"] + facts["adds"]), amount(facts["limit"])
@@ -533,7 +534,7 @@ def hold_reason(facts: Facts) -> str:
     return str(facts.get("reason") or facts.get("kind") or _("no reason given")).rstrip(".")
 
 
-@reason("student_unknown", _l("No such student"), overridable=False)
+@reason("student_unknown", _l("No such student"))
 def _student_unknown(_facts: Facts, _context: RefusalContext) -> Answer:
     return _("We can’t find your student record. Ask the registrar."), None
 
@@ -547,7 +548,7 @@ def _together(facts: Facts, context: RefusalContext) -> Answer:
     return _("Must be taken together with %(name)s, which you can’t add now.", name=name), None
 
 
-@reason("in_round", _l("Seats given out in an allocation round"), overridable=False)
+@reason("in_round", _l("Seats given out in an allocation round"))
 def _in_round(_facts: Facts, context: RefusalContext) -> Answer:
     text = _(
         "The seats of %(name)s are being given out in an allocation round. Try again once its"
@@ -675,7 +676,7 @@ def permission_text(codes: Iterable[str]) -> str:
 # Drops and waitlists ------------------------------------------------------------------------------
 
 
-@reason("not_enrolled", _l("Not enrolled"), fixable=True, overridable=False)
+@reason("not_enrolled", _l("Not enrolled"), fixable=True)
 def _not_enrolled(facts: Facts, context: RefusalContext) -> Answer:
     name = context.named(facts["section"]) if "section" in facts else context.name
     text = _("You don’t have %(name)s now.", name=name)
@@ -717,9 +718,9 @@ def _not_waiting(_facts: Facts, context: RefusalContext) -> Answer:
 
 _KINDS = tuple(REASONS.values())
 FIXABLE = frozenset(each.code for each in _KINDS if each.fixable)
+ABOUT_SEAT = frozenset(each.code for each in _KINDS if each.about_seat)
 OUT_OF_TIME = frozenset(each.code for each in _KINDS if each.out_of_time)
 FOR_ALL = frozenset(each.code for each in _KINDS if each.for_all)
-NOT_OVERRIDABLE = frozenset(each.code for each in _KINDS if not each.overridable)
 OBSTACLES = {each.code: each.obstacle for each in _KINDS if each.obstacle}
 PERMISSIONS = {each.code: each.permission for each in _KINDS if each.permission}
 LEDGER_CHECKS = tuple(each.code for each in _KINDS if each.ledger_checks)

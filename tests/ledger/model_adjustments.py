@@ -4,8 +4,15 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
 
-from portal.ledger.types import AdminAdjustment, Candidate, Claim, Decision, HeldSeat, Reason
-from portal.registration.reasons import NOT_OVERRIDABLE
+from portal.ledger.types import (
+    NOT_OVERRIDABLE,
+    AdminAdjustment,
+    Candidate,
+    Claim,
+    Decision,
+    HeldSeat,
+    Reason,
+)
 from tests.ledger.model_state import refused
 from tests.ledger.model_submissions import Seats, Wishes, full, without
 

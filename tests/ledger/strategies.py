@@ -4,6 +4,7 @@ from hypothesis import strategies as some
 
 from portal.ledger.types import (
     DEADLINES,
+    NOT_OVERRIDABLE,
     Candidate,
     Claim,
     LedgerChoice,
@@ -14,7 +15,7 @@ from portal.ledger.types import (
     SectionSpec,
     SkipRule,
 )
-from portal.registration.reasons import NOT_OVERRIDABLE, OUT_OF_TIME, PERMISSIONS
+from portal.registration.reasons import OUT_OF_TIME, PERMISSIONS
 from tests.ledger.requests import OPEN
 
 STUDENTS = range(501, 506)

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from portal.ledger.errors import KeyReused
-from portal.ledger.types import Claim, Outcome, PoolSpec, Reason
-from portal.registration.reasons import NOT_OVERRIDABLE
+from portal.ledger.types import NOT_OVERRIDABLE, Claim, Outcome, PoolSpec, Reason
 from tests.ledger.requests import MINUTE, TERM, Desk, codes, facts, meets
 
 MONDAY = meets(1, 9, 11)

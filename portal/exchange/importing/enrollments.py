@@ -25,12 +25,12 @@ from portal.exchange.importing.report import LATE, LEFT, MOST, Note, add_notes, 
 from portal.exchange.importing.tables import Progress
 from portal.exchange.record_sql import part, section_part
 from portal.ledger.errors import KeyReused
-from portal.ledger.types import Outcome
+from portal.ledger.types import NOT_OVERRIDABLE, Outcome
 from portal.people.student_profile import StudentProfile, read_all
 from portal.recorder.events import IMPORT_PREFIX
 from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment, Batch
-from portal.registration.reasons import NOT_OVERRIDABLE, OUT_OF_TIME, REASONS
+from portal.registration.reasons import OUT_OF_TIME, REASONS
 
 # Changes in one step of the ledger: other requests wait about 10 ms, or 100 ms.
 BATCHES = (100, 1000)

@@ -1,11 +1,5 @@
 -- Admin adjustments: add a student to a section, drop one, or move one, for a stated reason.
 
--- Reasons that an admin can't override (portal/registration/reasons.py).
-local NOT_OVERRIDABLE = {
-  already_enrolled = true, not_enrolled = true, student_unknown = true,
-  section_unknown = true, section_new = true, section_canceled = true, in_round = true,
-}
-
 -- Whether a seat exists for this student: a free one belongs to the first student who may have it.
 local function seat_for(term, section, student)
   local reserves, kept = term.ask.add.reserves, not has_unreserved(section)

@@ -12,11 +12,11 @@ from portal.catalog.time_conflicts import pair_in_words, pairs
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
 from portal.ledger.errors import LedgerUnavailable
-from portal.ledger.types import Reason, Registrations, SeatCounts
+from portal.ledger.types import NOT_OVERRIDABLE, Reason, Registrations, SeatCounts
 from portal.people.student_profile import StudentProfile
 from portal.recorder.models import Enrollment
 from portal.registration.next_steps import RefusalContext, section_name
-from portal.registration.reasons import NOT_OVERRIDABLE, OBSTACLES, explain
+from portal.registration.reasons import OBSTACLES, explain
 from portal.registration.seat_counts import reached_waitlists, reserved_left
 
 OTHER_OBSTACLE = _l("A rule prevents this")

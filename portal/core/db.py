@@ -1,16 +1,23 @@
 """PostgreSQL for every process: one engine, one way to open a transaction."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
+from psycopg2.extensions import cursor
 from sqlalchemy import Connection, Engine, MetaData, create_engine
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.exc import UnboundExecutionError
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 
 from portal.core import traces
-from portal.core.statement_comments import CommentingCursor
+from portal.core.correlation import sender
+
+PARAMETER = re.compile(r"<(?:[^<>:]*:)?([^<>]*)>")  # as in /terms/<int:term>
+# Without percent signs, which psycopg2 would take for the places of parameters.
+UNSAFE = re.compile(r"[^\w./:-]", re.ASCII)
 
 
 class ChangedMeanwhile(Exception):
@@ -27,6 +34,26 @@ class Base(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         }
     )
+
+
+class CommentingCursor(cursor):
+    """Says in a comment of each statement which route or job sent it, under which correlation id.
+
+    In sqlcommenter's form, which tools that read PostgreSQL's log and activity understand; see
+    https://google.github.io/sqlcommenter/spec. SQLAlchemy does not see all statements.
+    """
+
+    def execute(self, query: Any, vars: Any = None) -> None:  # noqa: A002  psycopg2's name
+        """Execute a statement."""
+        super().execute(_commented(query), vars)
+
+    def executemany(self, query: Any, vars_list: Any) -> None:
+        """Execute a statement once for each set of parameters."""
+        super().executemany(_commented(query), vars_list)
+
+    def copy_expert(self, sql: Any, file: Any, size: int = 8192) -> None:
+        """Copy from a file or to one."""
+        super().copy_expert(_commented(sql), file, size)
 
 
 Sessions = sessionmaker[Session](expire_on_commit=False)
@@ -101,3 +128,15 @@ def read_only() -> Iterator[Connection]:
         finally:
             if not driver.closed:
                 driver.autocommit = False
+
+
+def _commented(statement: Any) -> Any:
+    pairs = ",".join([f"{name}='{_safe(value)}'" for name, value in sender().items()])
+    if not pairs or not isinstance(statement, str):
+        return statement
+    return f"{statement} /*{pairs}*/"
+
+
+@lru_cache(maxsize=1024)
+def _safe(value: str) -> str:
+    return UNSAFE.sub("_", PARAMETER.sub(r":\1", value))

@@ -24,8 +24,7 @@ from portal.catalog.models import CrossList, Instructor, Meeting
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.exchange import demo
-from portal.exchange.demo import applications
-from portal.exchange.demo.dates import coming_term
+from portal.exchange.demo import applications, coming_term
 from portal.models import Base
 from portal.people import passwords
 from portal.people.models import Account, CompletedCourse, Hold, Student

@@ -3,7 +3,7 @@
 from datetime import date
 
 from portal.calendar.days_off import Break, join_days
-from portal.exchange.demo.dates import coming_term, days_off
+from portal.exchange.demo import coming_term, days_off
 
 
 def breaks(today: date) -> tuple[Break, ...]:

@@ -1,6 +1,7 @@
-"""Applications of the demo, in every state but that of being carried out, and a decider.
+"""Applications of the demo, in every state but `acting`, and a decider.
 
-That state lasts while the ledger does not respond: in a portal that runs, a worker ends it at once.
+A worker ends that state at once, unless the ledger does not respond.
+
 Refused documents, and calls and checks that failed for good, are shown too.
 """
 
@@ -77,7 +78,7 @@ def create(term: int) -> None:
     with transaction() as session:
         admin = session.scalars(select(Account).where(Account.username == "admin")).one()
     desk = Desk(admin, _decider(admin))
-    # As the demo's import: nobody waits for its seats to be recorded.
+    # As in the demo's import, no page waits for its seats to be recorded.
     with FILE.open(encoding="utf-8", newline="") as file, following(f"{IMPORT_PREFIX}demo"):
         for row in csv.DictReader(file):
             _create(row, term, desk)

@@ -1,4 +1,4 @@
-"""Check what is under a root: python verify_root.py FILE [your code] [root you noted].
+"""Check the content of a root: python verify_root.py FILE [your code] [root you noted].
 
 FILE is the proof of your ballot in an allocation round, or the draw of a waiting room: before the
 opening its codes alone, afterwards also the line. It needs Python 3.9 and nothing else.

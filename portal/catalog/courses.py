@@ -1,8 +1,8 @@
 """Courses: created and edited by admins, along with the sections of the terms that they choose.
 
 Pages of all terms show a course's title, description, department and students. Each section has
-credits, prerequisites, corequisites and a title of its own: a new one begins with those of the
-course, and existing ones follow a change only in the chosen terms.
+credits, prerequisites, corequisites and a title of its own. A new one begins with those of the
+course. Existing ones follow a change only in the chosen terms.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

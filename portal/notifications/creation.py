@@ -54,7 +54,7 @@ def create(
 
     Returns their number. Without `by_mail`, no mail is sent. With `of_events`, the correlation id
     is that of the recorded events, otherwise that of this request or job. After the commit, the
-    open pages of those concerned are notified. Nobody is notified about a term that is a draft.
+    open pages of those concerned are notified. Do nothing for a term that is a draft.
     """
     rows = query.subquery("new_notifications")
     made = (

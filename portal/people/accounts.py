@@ -187,7 +187,7 @@ def search(session: Session, text: str, page: int) -> tuple[list[Account], bool]
 
 
 def set_active(account_id: int, by: int, reason: str, *, active: bool) -> None:
-    """Let people log in to the account again, or end its sessions and tokens and let nobody in.
+    """Let people log in to the account again, or end its sessions and tokens and refuse logins.
 
     Do nothing if that is done. Raise AccountRefusedError for an admin's account.
     """

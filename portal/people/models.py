@@ -55,7 +55,7 @@ class Account(SoftDelete, Base):
     )
     # The account of a program: its name is its service token's, and it can't log in.
     is_service: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
-    # Since when nobody can log in to it or use its tokens; null = it is active.
+    # When its logins and tokens ended; null = it is active.
     deactivated_at: Mapped[datetime | None] = mapped_column(Moment)
     # A code of portal.core.i18n.LANGUAGES; empty = as the browser prefers.
     language: Mapped[str] = mapped_column(String(8), default="", server_default="")

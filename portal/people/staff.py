@@ -114,7 +114,7 @@ def change_roles(account_id: int, seen: Grant, wanted: Grant, *, by: int | None,
 
 
 class LastAdminError(Exception):
-    """Nobody else is an admin."""
+    """No other account is an admin."""
 
 
 def end_admin(account_id: int, *, by: int | None, why: str) -> None:

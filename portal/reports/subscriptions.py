@@ -286,7 +286,7 @@ def _first_due() -> Select[datetime | None]:
 
 
 def _is_due() -> ColumnElement[bool]:
-    """Match what is due, and what waits for a time that a wrong clock set."""
+    """Match reports that are due, and those that wait for a time that a wrong clock set."""
     running = ReportSubscription.next_at.is_not(None)
     return or_(
         ReportSubscription.next_at <= func.now(),

@@ -42,7 +42,7 @@ class TermReport:
 
 @dataclass(frozen=True)
 class ReportKind:
-    """A report: its name, the rights of which one opens it, and how it is made.
+    """A report: its name, the rights that open it (one is enough), and how it is made.
 
     `make` returns None if there is nothing to report yet.
     """

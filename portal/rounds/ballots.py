@@ -1,7 +1,7 @@
 """Ballots: submitted, following the plan, withdrawn.
 
-PostgreSQL's clock decides what is in time, under a shared lock of the round. Freezing takes the
-lock alone, so a ballot that was acknowledged is counted.
+PostgreSQL's clock decides whether a ballot is in time, under a shared lock of the round. Freezing
+takes the lock alone, so a ballot that was acknowledged is counted.
 """
 
 from dataclasses import dataclass

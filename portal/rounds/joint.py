@@ -45,7 +45,7 @@ def choices_alone(choices: Iterable[Choice]) -> list[Choice]:
 def make(number: int, student: int, sections: Collection[int], names: Collection[str]) -> None:
     """Name one to three other students for a choice of the own ballot. Raise BallotRefused.
 
-    `names` are student numbers. One that nobody has is stored too, so that no one learns who is a
+    `names` are student numbers. An unknown number is stored too, so that no one learns who is a
     student: the choice then never counts. Codes: those of ballots; no_ballot, others (how many are
     named), sections (no such choice), twice, many.
     """

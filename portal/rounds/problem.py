@@ -1,7 +1,7 @@
 """A round's problem: its ballots, the rules and the seats that are left, in the published form.
 
-Rules that need records are checked here, once, and stand in the ballot: a refused section, or the
-section UNALLOWED, which nobody can have, in an alternative that is refused as a whole.
+Rules that need records are checked here, once, and stand in the ballot as a refused section. An
+alternative that is refused as a whole has the section UNALLOWED, which no student can have.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Ballots are kept for a time after the end of a round, then deleted with all that shows them."""
+"""Deletion of ballots, and of everything that shows them, some time after the end of a round."""
 
 from datetime import timedelta
 from typing import Any

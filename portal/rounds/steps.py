@@ -46,7 +46,7 @@ from portal.windows.models import Round
 from portal.windows.rounds import RoundRefused
 
 log = logging.getLogger(__name__)
-SAMPLE = 500  # students among whom envy is looked for
+SAMPLE = 500  # students who are compared for envy
 # Students for whom other ballots are tried, times the ballots of the round: each try computes it.
 # It takes about a minute. Other steps of the term’s rounds wait for it.
 TRIED, MOST_TRIED = 10_000, 20
@@ -266,9 +266,9 @@ def release(number: int) -> None:
 def _freeze(found: Round) -> None:
     """Hold the seats back, then store the problem and its root; ballots can't change any more.
 
-    A round waits for another one of the term that holds seats back: what is left is not known. The
-    other sections of its ballots are held back at once. Once the public value may be known, it is
-    too late: someone who knows it could still choose the ballots.
+    A round waits for another one of the term that holds seats back, as its free seats are not
+    known. The other sections of its ballots are held back at once. Once the public value may be
+    known, it is too late: someone who knows it could still choose the ballots.
     """
     first = _is_first(found)
     if not hold(found):

@@ -86,7 +86,7 @@ class DrawCodes(Base):
 
 @dataclass(frozen=True)
 class FixedCodes:
-    """What is under a root: the settings, and the pseudonym of each student.
+    """The content of a root: the settings, and the pseudonym of each student.
 
     `numbers` are those of the students at the fixing, which their codes begin with.
     """

@@ -208,9 +208,9 @@ def use_public_value(
 ) -> str | None:
     """Order the early students by these scores, and those who will come; once for good.
 
-    Students without a score come after the others. Returns why it is not possible: late (the window
-    opens), other (another value is in use), seed (the ledger has another seed than the scores),
-    codes (the scores were lost: try again); or None.
+    Students without a score come after the others. Returns None, or why it is not possible.
+    Codes: late (the window opens), other (another value is in use), seed (the ledger has another
+    seed than the scores), codes (the scores were lost; try again).
     """
     prepared = f"drawn:{secrets.token_hex(8)}"
     key, pairs = f"{draw_seeds.room_key(term, window)}:{prepared}", list(scores.items())

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Band = Mapping[str, Any]
 
-MOST = 8  # bands, besides that of everyone else
+MOST = 8  # bands, apart from that of everyone else
 MOST_CREDITS = 1000
 LONGEST = 500  # characters of a line
 SHOWN = 60  # characters of a line that is too long

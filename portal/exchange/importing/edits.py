@@ -170,7 +170,7 @@ REMEMBER = text(f"""
     )
     ON CONFLICT (kind, key) DO UPDATE SET fields = imported_records.fields || excluded.fields
 """)
-# Files keep adding completed courses, so they count as nobody's edit.
+# Files keep adding completed courses, so they are no edit.
 ORIGINAL = """
     INSERT INTO imported_records (kind, key, fields)
     SELECT :kind, found.key, found.fields - 'completed' FROM ({select}) AS found

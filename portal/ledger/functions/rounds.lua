@@ -3,7 +3,7 @@
 
 local OF_ROUND = {} -- in place of windows: a round needs none
 
--- Remember when a round ends: from then on, nobody takes seats before its sections are held back.
+-- Remember when a round ends: from then on, no student takes seats before its sections are held back.
 local function put_round_end(term)
   local ask = term.ask
   if tonumber(redis.call("HGET", term:key("round_ends"), ask.round)) == ask.ends then return {} end

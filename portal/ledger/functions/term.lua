@@ -144,7 +144,7 @@ function Term:is_past(name)
   return ends ~= nil and (self.at >= ends or self.deadlines[passed_field(name)] ~= nil)
 end
 
--- The allocation round that gives out the seats of a section, or nil: nobody else may take them.
+-- The allocation round that gives out the seats of a section, or nil. Only that round may take them.
 function Term:round_of(section)
   local round = tonumber(redis.call("HGET", self:key("in_round"), section))
   if round then return round ~= self.round and round or nil end

@@ -51,7 +51,7 @@ resumes_ballot = resumes(
     lambda term_id, round_id: f"/terms/{term_id}/plan",  # noqa: ARG005
 )
 MOST_NAMED, LARGEST = 10, 2**31 - 1  # student numbers that are read; the id of a joint choice
-PUBLISHED = ("applied",)  # once all seats are given, so that nobody reads half of it
+PUBLISHED = ("applied",)  # once all seats are given, so that no page shows half of it
 TOO_LATE = _l(
     "Too late for your ballot: the round ended on %(end)s. Your plan has this change, but your"
     " ballot does not."

@@ -64,9 +64,9 @@ local function put_section(term)
   extend(facts, { "reserves", cjson.encode(ask.reserves) })
   if term:plan_reserves(ask.section, ask.reserves) then plan(term) end
   for _, field in ipairs(FIELDS) do
-    local told = ask[field]
-    event[field] = told
-    extend(facts, { field, type(told) == "table" and cjson.encode(told) or told })
+    local value = ask[field]
+    event[field] = value
+    extend(facts, { field, type(value) == "table" and cjson.encode(value) or value })
   end
   redis.call("HSET", key, unpack(facts))
   -- The section's terms changed, so all waiting students are considered again.

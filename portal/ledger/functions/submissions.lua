@@ -199,7 +199,7 @@ end
 -- One choice: the first alternative that can be had, otherwise the first that can be waitlisted. It
 -- is fulfilled if the student has one of them or waits for it, whatever its rank. A submission sent
 -- twice, from two pages, must not count twice.
-local function decide(term, choice)
+local function decide_choice(term, choice)
   local mine, weighed, chosen = term:selections(term.ask.student), {}, nil
   if attaches_swap(mine, choice) then
     local late = {}
@@ -247,7 +247,7 @@ local function submit(term)
   term:enter(ask.windows)
   for i = 1, #ask.choices do
     local at = ask.order and ask.order[i] or i
-    results[at] = decide(term, ask.choices[at])
+    results[at] = decide_choice(term, ask.choices[at])
   end
   return { at = term.at, results = results }
 end

@@ -111,7 +111,7 @@ def _selections(who: StudentProfile, term: int) -> dict[str, Any]:
     registrations = read_with_fallback.registrations(term, who.student)
     windows = open_to(who, read_with_fallback.windows(term))
     return {
-        "standing": registrations,
+        "registrations": registrations,
         "section_of": offered.section,
         "name_of": RefusalContext(offered, None, backend().settings.zone).named,
         "amount": amount,

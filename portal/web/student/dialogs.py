@@ -108,7 +108,7 @@ def in_words(
     answers: Sequence[Decision] = (),
     *,
     retry: bool = False,
-    instead: int = 0,
+    swap_out: int = 0,
 ) -> Refusals:
     """Return the refusals of a form; no next step comes twice or leads back to the form.
 
@@ -119,10 +119,10 @@ def in_words(
     offered: set[str] = set()
     refusals = []
     for each in own or shown:
-        case = replace(now.case(now.catalog.section(each.section)), swap_out=instead)
+        case = replace(now.case(now.catalog.section(each.section)), swap_out=swap_out)
         here = {case.url(each.section, "pick")}
-        if instead:
-            here.add(case.url(each.section, f"swap?instead={instead}"))
+        if swap_out:
+            here.add(case.url(each.section, f"swap?instead={swap_out}"))
         reasons = [_offered_once(one, here, offered) for one in explain(each.reasons, case)]
         if lasting:  # the student gets all of them or none
             reasons = [one.without_form for one in reasons]

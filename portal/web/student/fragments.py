@@ -159,7 +159,7 @@ def mine(student_term: StudentTerm) -> Markup:
             position.section: student_term.workable(
                 explain(position.reasons, student_term.case_in_line(position.section))
             )
-            for position in student_term.standing.waiting
+            for position in student_term.registrations.waiting
         },
         chances=waitlist_odds(student_term),
         own_band=lambda band: bands.own(band, student_term.term.bands),

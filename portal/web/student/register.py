@@ -82,13 +82,15 @@ def swaps(term_id: int, section_id: int) -> ResponseReturnValue:
         for each in now.catalog.sections_of(view.course_id)
         if held and each.id != view.id and now.shows(each)
     ]
-    choices = section_options(now, siblings, [_foreseen(now, each, view.id) for each in siblings])
+    choices = section_options(
+        now, siblings, [_likely_refusals(now, each, view.id) for each in siblings]
+    )
     return form("swaps", now, view, dialogs.in_words(now, shown), choices=choices)
 
 
 def _section_to_drop(view: SectionView) -> SectionView:
     """Return the section to drop that the address names; 404 if there is none or it is the same."""
-    old = published_section(view.term_id, request_form.instead())
+    old = published_section(view.term_id, request_form.swap_out())
     return old if old.id != view.id else abort(404)
 
 
@@ -123,12 +125,12 @@ def _register(view: SectionView, old: SectionView | None = None) -> ResponseRetu
     return show_result(answers, view)
 
 
-def _has_all(answers: Sequence[Decision], now: StudentTerm, instead: int) -> bool:
+def _has_all(answers: Sequence[Decision], now: StudentTerm, swap_out: int) -> bool:
     """Return whether the student already has everything refused, on the same terms."""
     if {reason.code for each in answers for reason in each.reasons} - ALREADY_HAD:
         return False
     places = (now.places.get(each.section) for each in answers)
-    return all(position is None or position.swap_out == instead for position in places)
+    return all(position is None or position.swap_out == swap_out for position in places)
 
 
 def claim_form(
@@ -141,16 +143,16 @@ def claim_form(
     if old is None and not answers and not now.state(view.id):
         held = now.catalog.some(now.held)
         old = next((each for each in held if each.course_id == view.course_id), None)
-    instead, all_seats, position = old.id if old else 0, seats_of(view), now.places.get(view.id)
+    swap_out, all_seats, position = old.id if old else 0, seats_of(view), now.places.get(view.id)
     seats = seats_open_to(now, view, all_seats)
-    together = partner_groups(now, view, instead, request_form.partners())
-    known = [*now.no_adding, *_foreseen(now, view, instead, together)]
+    together = partner_groups(now, view, swap_out, request_form.partners())
+    known = [*now.no_adding, *_likely_refusals(now, view, swap_out, together)]
     if old:
         known += now.late_to_leave
     if not position:
         known += precheck.waitlist_full(seats)
     shown = dialogs.refusals_to_show(answers, view.id, known)
-    refused = dialogs.in_words(now, shown, answers, retry=not known, instead=instead)
+    refused = dialogs.in_words(now, shown, answers, retry=not known, swap_out=swap_out)
     codes = {reason.code for each in answers for reason in each.reasons}
     one_free = seats.claimable or any(each.free for group in together for each in group.choices)
     return form(
@@ -196,7 +198,7 @@ def _other_swaps(
             f"{address(view, 'swap')}?instead={each.id}",
         )
         for each in now.catalog.some(now.held)
-        if not _foreseen(now, view, each.id, partner_groups(now, view, each.id, []))
+        if not _likely_refusals(now, view, each.id, partner_groups(now, view, each.id, []))
     ]
     return [step for step in steps if step.url not in offered]
 
@@ -222,10 +224,10 @@ class PartnerGroup:
 
 
 def partner_groups(
-    now: StudentTerm, view: SectionView, instead: int, sent: Sequence[int]
+    now: StudentTerm, view: SectionView, swap_out: int, sent: Sequence[int]
 ) -> list[PartnerGroup]:
     """Return the sections of each corequisite still needed; those in `sent` are chosen."""
-    rest = now.precheck.without([instead])
+    rest = now.precheck.without([swap_out])
     held = {each.course_id for each in rest.held}
     needed = rules.corequisites(now.profile, view, now.catalog)
     lacking = {int(course) for course in requisites.codes(needed)} - held
@@ -271,16 +273,16 @@ def section_options(
     return options
 
 
-def _foreseen(
-    now: StudentTerm, view: SectionView, instead: int, together: Sequence[PartnerGroup] = ()
+def _likely_refusals(
+    now: StudentTerm, view: SectionView, swap_out: int, together: Sequence[PartnerGroup] = ()
 ) -> list[Reason]:
     """Return the likely refusals, without those that a choice of corequisites settles."""
     position, checks = now.places.get(view.id), now.precheck
     # The waitlist position becomes one for a swap.
-    if position and instead and position.swap_out != instead:
-        rest = tuple(each for each in now.standing.waiting if each is not position)
-        checks = replace(checks, registrations=replace(now.standing, waiting=rest))
-    found = checks.refusals(view, swap_out=instead)
+    if position and swap_out and position.swap_out != swap_out:
+        rest = tuple(each for each in now.registrations.waiting if each is not position)
+        checks = replace(checks, registrations=replace(now.registrations, waiting=rest))
+    found = checks.refusals(view, swap_out=swap_out)
     chosen = {each.view.course_id for group in together for each in group.choices}
     return [
         each

@@ -92,7 +92,7 @@ def along() -> list[int]:
     return _numbers(request.args.getlist("along"))
 
 
-def instead() -> int:
+def swap_out() -> int:
     """Return the section in the address to swap out; 400 if there is none."""
     return _numbers([request.args.get("instead", "")])[0]
 

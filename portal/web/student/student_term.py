@@ -71,7 +71,7 @@ class StudentTerm:
 
     profile: StudentProfile
     catalog: TermCatalog
-    standing: Registrations
+    registrations: Registrations
     phase: Phase
     times: LocalClock
     plan_changes: int | None = None  # see `plan_of`
@@ -138,12 +138,12 @@ class StudentTerm:
     @cached_property
     def held(self) -> dict[int, HeldSeat]:
         """Return seats by section, in the order of lists."""
-        return self._in_order(self.standing.enrolled)
+        return self._in_order(self.registrations.enrolled)
 
     @cached_property
     def places(self) -> dict[int, WaitlistPosition]:
         """Return waitlist positions by section, in the order of lists."""
-        return self._in_order(self.standing.waiting)
+        return self._in_order(self.registrations.waiting)
 
     def _in_order(self, lines: Iterable[Line]) -> dict[int, Line]:
         known = {
@@ -186,7 +186,7 @@ class StudentTerm:
     def mark(self) -> str:
         """Return a value that identifies this state, so that up-to-date pages are not updated."""
         views = self.catalog.some([*self.held, *self.places])
-        shown = self.standing, [view.status for view in views], self.attention.mark
+        shown = self.registrations, [view.status for view in views], self.attention.mark
         return f"{crc32(repr(shown).encode()):08x}"
 
     def title(self, view: SectionView) -> str:
@@ -196,7 +196,7 @@ class StudentTerm:
     @property
     def credits(self) -> int:
         """Return the credits held, in hundredths."""
-        return sum(each.credits for each in self.standing.enrolled)
+        return sum(each.credits for each in self.registrations.enrolled)
 
     @property
     def limit(self) -> int:
@@ -206,7 +206,7 @@ class StudentTerm:
     @cached_property
     def precheck(self) -> Precheck:
         """Return what finds the likely refusals of requests."""
-        return Precheck(self.profile, self.catalog, self.standing, self.limit)
+        return Precheck(self.profile, self.catalog, self.registrations, self.limit)
 
     @cached_property
     def opening(self) -> str:
@@ -262,7 +262,7 @@ class StudentTerm:
 
     def case(self, view: SectionView | None) -> RefusalContext:
         """Return the context that explains a refusal of the section."""
-        held = {each.section: each.credits for each in self.standing.enrolled}
+        held = {each.section: each.credits for each in self.registrations.enrolled}
         return RefusalContext(self.catalog, view, self.times.zone, held)
 
     def case_in_line(self, section: int) -> RefusalContext:
@@ -321,7 +321,7 @@ def student_term(
     return StudentTerm(
         profile=who,
         catalog=offered,
-        standing=registrations or state.registrations,
+        registrations=registrations or state.registrations,
         phase=_phase(who, term_id, windows, state.at if at is None else at),
         times=times,
         plan_changes=state.plan_changes,

@@ -24,7 +24,7 @@ def waitlist_odds(student_term: StudentTerm) -> dict[int, Odds]:
         return {}
     ends = min(window.closes, student_term.deadlines.get("add_deadline", window.closes))
     seen, found = odds.known_freed_seats(student_term.term.id), {}
-    for position in student_term.standing.waiting:
+    for position in student_term.registrations.waiting:
         view = student_term.catalog.section(position.section)
         likely = odds.estimate(
             seen,

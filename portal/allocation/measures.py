@@ -7,7 +7,7 @@ a yardstick, not what students feel.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from statistics import fmean
 
@@ -162,11 +162,6 @@ def gain(problem: Problem, mechanism: str, seeds: Sequence[str], students: int =
         gains.append(max(0.0, best - fmean(own)) / max(1.0, fmean(own)))
     better = [each for each in gains if each > 0]
     return Gain(len(gains), _mean(hindsight), len(better) / max(1, len(gains)), _mean(better))
-
-
-def to_json(found: Measures | CohortMeasures | Gain) -> dict[str, float]:
-    """Return measures by name."""
-    return asdict(found)
 
 
 def _points_with(

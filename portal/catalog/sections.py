@@ -226,15 +226,14 @@ def initial_details(session: Session, term_id: int, course: Course) -> tuple[Sec
     return details, str(max(crns, default=9999) + 1)
 
 
-def create_section(  # noqa: PLR0913, PLR0917 - what a section needs to begin
+def create_section(  # noqa: PLR0913 - what a section needs to begin
     term_id: int,
     course_id: int,
     crn: str,
     details: SectionDetails,
     by: int,
-    reason: str = "",
     *,
-    new_rooms: bool = True,
+    new_rooms: bool,
 ) -> int:
     """Store a new draft, which students do not see; return its id. Raise `NotPossible`.
 
@@ -253,9 +252,9 @@ def create_section(  # noqa: PLR0913, PLR0917 - what a section needs to begin
                 _check_rooms(session, details, SectionDetails())
             session.add(section)
             session.flush()
-            _restore_rooms(session, details, by, reason)
+            _restore_rooms(session, details, by, reason="")
             _write_lists(session, section.id, details, None)
-            _audit(session, "create", None, section, by, reason)
+            _audit(session, "create", None, section, by, reason="")
             return section.id
     except IntegrityError as error:
         raise NotPossible("crn_taken") from error

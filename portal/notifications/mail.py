@@ -233,12 +233,7 @@ def _link(session: Session, outgoing: OutboxEntry) -> Mail | None:
     """Return a mail with links that prove that its reader has the address."""
     data = outgoing.data or {}
     address, recovery = data["address"], data["about"] == mail_links.RECOVERY
-    if outgoing.account_id:
-        known: Sequence[Account] = [session.get_one(Account, outgoing.account_id)]
-    elif recovery:
-        known = accounts.recoverable(session, address)
-    else:
-        known = [each for each in [accounts.of_address(session, address)] if each]
+    known = _accounts_of(session, outgoing, address, recovery=recovery)
     if not known and (recovery or accounts.username_taken(address)):
         return None
     reader = Account(name="", email=address, language=data["language"])
@@ -269,6 +264,18 @@ def _link(session: Session, outgoing: OutboxEntry) -> Mail | None:
             _wording(session, outbox.LINK, outgoing),
             {"title": title, "text": _paragraphs(*before, *parts, filled(lasts), filled(ignore))},
         )
+
+
+def _accounts_of(
+    session: Session, outgoing: OutboxEntry, address: str, *, recovery: bool
+) -> Sequence[Account]:
+    """Return the accounts that a mail with links is about."""
+    if outgoing.account_id:
+        return [session.get_one(Account, outgoing.account_id)]
+    if recovery:
+        return accounts.recoverable(session, address)
+    account = accounts.of_address(session, address)
+    return [account] if account else []
 
 
 def _about_account(account: Account, by: str) -> list[str]:

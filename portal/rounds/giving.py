@@ -180,20 +180,25 @@ def _waits(  # noqa: PLR0913, PLR0917  what is known of a student
     for at, (line, reasons) in enumerate(lines):
         if not line.wait or any(why == Why.SEATED for why, _turn, _other in reasons):
             continue
-        for rank, (why, turn, _other) in enumerate(reasons):
-            names = choices[at].alternatives[rank]
-            if why == Why.FULL and len(names) == 1 and UNALLOWED not in names:
-                bundle = bundles[at, rank]
-                if table.sizes[bundle] > courses or table.credits[bundle] > credits_:
-                    break
-                courses -= table.sizes[bundle]
-                credits_ -= table.credits[bundle]
-                level = table.level(number, places[names[0]]) if by_priority else 0
-                backwards = drafted and turn % 2 == 0
-                key = (level, turn, -position if backwards else position, at)
-                request = _request(names[0], chosen)
-                yield key, Move(row.student_id, at, rank, (request,), 0, wait=True)
-                break
+        names = choices[at].alternatives
+        full = (
+            rank
+            for rank, (why, _turn, _other) in enumerate(reasons)
+            if why == Why.FULL and len(names[rank]) == 1 and UNALLOWED not in names[rank]
+        )
+        rank = next(full, None)
+        if rank is None:
+            continue
+        bundle = bundles[at, rank]
+        if table.sizes[bundle] > courses or table.credits[bundle] > credits_:
+            continue
+        courses -= table.sizes[bundle]
+        credits_ -= table.credits[bundle]
+        [name], turn = names[rank], reasons[rank][1]
+        level = table.level(number, places[name]) if by_priority else 0
+        backwards = drafted and turn % 2 == 0
+        key = (level, turn, -position if backwards else position, at)
+        yield key, Move(row.student_id, at, rank, (_request(name, chosen),), 0, wait=True)
 
 
 def _left(

@@ -6,7 +6,7 @@ alternative that is refused as a whole has the section UNALLOWED, which no stude
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC
 from typing import Any
@@ -257,17 +257,15 @@ def _ballot(  # noqa: PLR0913, PLR0917  what a ballot depends on
     precheck = Precheck(who, catalog, registrations, limit)
     against = [[_against(precheck, each) for each in line.alternatives] for line in plan.choices]
     everywhere = _refused_everywhere(against)
-    choices = []
-    for line, reasons in zip(plan.choices, against, strict=True):
-        bundles = []
-        for alternative, why in zip(line.alternatives, reasons, strict=True):
-            wanted = [each.section for each in alternative if each.section in why]
-            bundle = tuple(offer.names.get(each, UNALLOWED) for each in wanted)
-            unknown = UNALLOWED in bundle
-            partly = any(why[each] and each not in everywhere for each in why)
-            named = tuple(dict.fromkeys(each for each in bundle if each != UNALLOWED))
-            bundles.append((*named, UNALLOWED) if unknown or partly else named)
-        choices.append(Choice(tuple(bundles)))
+    choices = [
+        Choice(
+            tuple(
+                _bundle(alternative, why, everywhere, offer)
+                for alternative, why in zip(line.alternatives, reasons, strict=True)
+            )
+        )
+        for line, reasons in zip(plan.choices, against, strict=True)
+    ]
     some = {each for line in plan.choices for each in line.sections if each in offer.names}
     refused = sorted(offer.names[each] for each in everywhere if each in offer.names)
     ballot = Ballot(
@@ -285,6 +283,20 @@ def _ballot(  # noqa: PLR0913, PLR0917  what a ballot depends on
         for reasons in against
     ]
     return ballot, packed
+
+
+def _bundle(
+    alternative: Alternative,
+    why: Mapping[int, list[Reason]],
+    everywhere: Collection[int],
+    offer: Offer,
+) -> tuple[str, ...]:
+    """Return the names of the sections of an alternative; with UNALLOWED if it is refused."""
+    sections = [each.section for each in alternative if each.section in why]
+    named = tuple(dict.fromkeys(offer.names[each] for each in sections if each in offer.names))
+    unknown = any(each not in offer.names for each in sections)
+    partly = any(why[each] and each not in everywhere for each in why)
+    return (*named, UNALLOWED) if unknown or partly else named
 
 
 def _against(precheck: Precheck, alternative: Alternative) -> dict[int, list[Reason]]:

@@ -18,7 +18,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session, aliased
 
 from portal.allocation.compact import compact
-from portal.allocation.measures import by_cohort, gain, measures, to_json
+from portal.allocation.measures import by_cohort, gain, measures
 from portal.allocation.mechanisms import allocate, run
 from portal.allocation.problem import MECHANISMS, Ballot, Problem
 from portal.allocation.problem import to_json as json_of
@@ -110,10 +110,10 @@ def after_end(number: int) -> None:
 def move_end(number: int, version: int, ends: int, by: int, reason: str) -> None:
     """Move the end of a round (ms), and tell who has a ballot. Raise as `rounds.move_end` does."""
 
-    def told(session: Session, found: Round) -> None:
+    def notify(session: Session, found: Round) -> None:
         tell(session, found, "ballot", ends=ends)
 
-    rounds.move_end(number, version, ends, by, reason, told)
+    rounds.move_end(number, version, ends, by, reason, notify)
 
 
 def enter_value(number: int, version: int, value: str, by: int, reason: str) -> None:
@@ -329,8 +329,8 @@ def _trial(number: int, problem: Problem, seed: str) -> RoundTrial:
     table, found = compact(problem), {}
     for name in MECHANISMS:
         result = run(table, seed, name)
-        cohorts = {each: to_json(one) for each, one in by_cohort(result).items()}
-        found[name] = to_json(measures(result, SAMPLE)) | {"cohorts": cohorts}
+        cohorts = {each: asdict(one) for each, one in by_cohort(result).items()}
+        found[name] = asdict(measures(result, SAMPLE)) | {"cohorts": cohorts}
     return RoundTrial(round_id=number, ballots=len(problem.ballots), measures=found)
 
 

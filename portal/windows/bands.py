@@ -191,24 +191,8 @@ def _parse(line: str, choices: Mapping[str, Mapping[str, str]], before: Sequence
             )
         )
     band: dict[str, Any] = {}
-    value: Any
     for part in filter(None, map(str.strip, line.split(";"))):
-        entry = ENTRY.fullmatch(part)
-        if part.casefold() == OWN_MAJOR:
-            kind, value = "own_major", True
-        elif entry and entry["kind"].lower() == "credits":
-            kind, value = "credits", _credits(entry["names"], line)
-        elif entry:
-            kind = KINDS[entry["kind"].lower()]
-            value = _names(entry["names"], choices[kind])
-        else:
-            raise Unclear(
-                _(
-                    "“%(part)s” is not a condition. Write, for example, “year: Senior”, “level:"
-                    " Graduate”, “major: CSC”, “credits: 90” or “major of the course”.",
-                    part=part,
-                )
-            )
+        kind, value = _condition(part, line, choices)
         if kind in band:
             raise Unclear(
                 _(
@@ -223,6 +207,25 @@ def _parse(line: str, choices: Mapping[str, Mapping[str, str]], before: Sequence
     if band in before:
         raise Unclear(_("This group is listed twice: %(line)s", line=line))
     return band
+
+
+def _condition(part: str, line: str, choices: Mapping[str, Mapping[str, str]]) -> tuple[str, Any]:
+    """Return the kind of a condition and what it asks for."""
+    if part.casefold() == OWN_MAJOR:
+        return "own_major", True
+    entry = ENTRY.fullmatch(part)
+    if not entry:
+        raise Unclear(
+            _(
+                "“%(part)s” is not a condition. Write, for example, “year: Senior”, “level:"
+                " Graduate”, “major: CSC”, “credits: 90” or “major of the course”.",
+                part=part,
+            )
+        )
+    if entry["kind"].lower() == "credits":
+        return "credits", _credits(entry["names"], line)
+    kind = KINDS[entry["kind"].lower()]
+    return kind, _names(entry["names"], choices[kind])
 
 
 def _credits(written: str, line: str) -> int:

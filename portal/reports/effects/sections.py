@@ -139,14 +139,20 @@ def of_change(
     sentences += _newly_linked(stored, wanted, offered)
     if "credits" in changed and now.taken:
         sentences.append(_("Enrolled students keep their current credits."))
-    needs_reason = (
+    return Effects(sentences, _takes_something(changed, old, wanted, now), clashing)
+
+
+def _takes_something(
+    changed: set[str], old: SectionDetails, wanted: SectionDetails, now: Occupancy
+) -> bool:
+    """Return whether a change may take something from students."""
+    return (
         "reserves" in changed
         or wanted.capacity < old.capacity
         or wanted.waitlist < old.waitlist
         or any(getattr(wanted, name) for name in changed.intersection(HARDER))
         or (bool(now.taken or now.waiting) and bool(changed & {"meetings", "credits"}))
     )
-    return Effects(sentences, needs_reason, clashing)
 
 
 def _people_affected(now: Occupancy) -> str:

@@ -4,11 +4,13 @@ from portal.applications.approvals import Permit
 from portal.applications.kind import Kind, Step
 from portal.core.form_fields import ChoicesField, NoteField
 from portal.core.i18n import _l
-from portal.registration.reasons import PERMISSIONS
+from portal.registration.reasons import REASONS
 
 # More credits and the instructor's consent are kinds of their own, which others decide.
 RULES = {
-    code: label for code, label in PERMISSIONS.items() if code not in {"credit_limit", "consent"}
+    code: each.permission
+    for code, each in REASONS.items()
+    if each.permission and not each.application_to_add
 }
 
 KIND = Kind(

@@ -82,7 +82,7 @@ class SeatCounts:
         return max(0, self.taken - self.capacity)
 
     @property
-    def keeping(self) -> int:
+    def free_reserved(self) -> int:
         """Return the free seats now reserved for cohorts."""
         free = self.capacity - self.taken
         if self.pool_capacity is not None:

@@ -79,7 +79,7 @@ def waitlist_outlook(seats: SeatCounts) -> WaitlistOutlook:
     waiting = seats.waiting - seats.passed if seats.status == "OPEN" else 0
     given = min(waiting, seats.open)
     full = seats.pool_capacity is not None and seats.pool_taken >= seats.pool_capacity
-    return WaitlistOutlook(waiting, given, min(waiting - given, seats.keeping), full)
+    return WaitlistOutlook(waiting, given, min(waiting - given, seats.free_reserved), full)
 
 
 def outlook_in_words(outlook: WaitlistOutlook) -> Iterable[str]:

@@ -123,4 +123,4 @@ def _warnings(catalog: TermCatalog, section: SectionView, seats: SeatCounts | No
 
 def _is_full(seats: SeatCounts) -> bool:
     """Return whether no seat is free, not even a reserved one."""
-    return not (seats.open or seats.keeping)
+    return not (seats.open or seats.free_reserved)

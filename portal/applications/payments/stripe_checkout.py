@@ -119,17 +119,17 @@ def _ask(call: Callable[[], Answer]) -> Answer:
     try:
         return call()
     except stripe.IdempotencyError as error:  # the key was used for other content
-        raise ProviderFailed(_said(error), answered=True) from error
+        raise ProviderFailed(_message(error), answered=True) from error
     except stripe.RateLimitError as error:
-        raise ProviderFailed(_said(error)) from error
+        raise ProviderFailed(_message(error)) from error
     except stripe.StripeError as error:
         status = error.http_status
         if not status or status == CONFLICT:
-            raise ProviderFailed(_said(error)) from error
+            raise ProviderFailed(_message(error)) from error
         if status >= SERVER_ERROR:
-            raise ProviderFailed(_said(error), answered=True) from error
-        raise ProviderRefused(_said(error), error.code or "") from error
+            raise ProviderFailed(_message(error), answered=True) from error
+        raise ProviderRefused(_message(error), error.code or "") from error
 
 
-def _said(error: stripe.StripeError) -> str:
+def _message(error: stripe.StripeError) -> str:
     return str(error.user_message or type(error).__name__)

@@ -54,7 +54,7 @@ class SectionSeats(Answer):
         fields.Integer, "Free seats that are not reserved for a cohort.", attribute="all.open"
     )
     kept = described(
-        fields.Integer, "Free seats that are reserved for a cohort.", attribute="all.keeping"
+        fields.Integer, "Free seats that are reserved for a cohort.", attribute="all.free_reserved"
     )
     open_to_you = described(
         fields.Integer, "Available seats and those reserved for you.", attribute="yours.open"

@@ -85,7 +85,7 @@ def drop_form(
 ) -> str:
     """Render the form that drops a seat and those in `along`."""
     going = [view.id, *(each.id for each in along)]
-    quits = [each for each in along if each.id in now.places and each.id not in now.held]
+    quits = [each for each in along if each.id in now.positions and each.id not in now.held]
     dropped = [each for each in along if each not in quits]
     known = now.no_leaving
     for each in (view, *dropped):
@@ -113,7 +113,7 @@ def drop_form(
         left=limits.drops_left(now.profile.student, now.term.id, now.phase.now),
         waits=[
             now.case(None).named(position.section)
-            for position in now.places.values()
+            for position in now.positions.values()
             if position.swap_out in going and position.section not in going
         ],
     )
@@ -121,7 +121,7 @@ def drop_form(
 
 def leave_form(now: StudentTerm, view: SectionView, answers: Sequence[Decision] = ()) -> str:
     """Render the form that leaves a waitlist."""
-    position = now.places.get(view.id)
+    position = now.positions.get(view.id)
     known = now.precheck.needed_by_while_waiting(view.id)
     if not position:
         known = [Reason("not_waiting")]

@@ -55,7 +55,7 @@ def section_act(student_term: StudentTerm, section: int) -> SectionAct:
     late = bool(student_term.late_to_add)
     shown = SectionAct(state, student_term.opening, reserved, late)
     if state == "waiting":
-        return shown._replace(position=student_term.places[section].position)
+        return shown._replace(position=student_term.positions[section].position)
     if late or state or not view:
         return shown
     if rules.needs_consent(student_term.profile, view):

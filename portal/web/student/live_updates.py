@@ -36,9 +36,9 @@ def render_student(  # noqa: PLR0913  what a page shows, and what happened
     except LookupError:
         return NOTHING
     if not events and panel_version == now.mark:
-        return StudentFragments("", frozenset(now.places))
+        return StudentFragments("", frozenset(now.positions))
     odds.refresh_freed_seats(term)
-    own = {*sections, *now.held, *now.places}
+    own = {*sections, *now.held, *now.positions}
     mine = now.catalog.some(own)
     others = now.catalog.some(section for section in shown if section not in own)
     touched = {each.id for each in others if precheck.conflicts(now.profile, each, mine)}
@@ -49,7 +49,7 @@ def render_student(  # noqa: PLR0913  what a page shows, and what happened
         *(fragments.act(now, section) for section in sorted(own | touched)),
         *(TOASTS[each["name"]](now, each) for each in events if each["name"] in TOASTS),
     ]
-    return StudentFragments(str(Markup().join(parts)), frozenset(now.places))
+    return StudentFragments(str(Markup().join(parts)), frozenset(now.positions))
 
 
 def _promoted(now: StudentTerm, event: dict[str, Any]) -> Markup:
@@ -62,7 +62,7 @@ def _promoted(now: StudentTerm, event: dict[str, Any]) -> Markup:
     return fragments.toast(title, text, "go", about=event["section"])
 
 
-def _passed_over(now: StudentTerm, event: dict[str, Any]) -> Markup:
+def _skipped(now: StudentTerm, event: dict[str, Any]) -> Markup:
     """Explain why the student was skipped, and the next steps."""
     section = event["section"]
     case = now.case_in_line(section)
@@ -79,4 +79,4 @@ def _passed_over(now: StudentTerm, event: dict[str, Any]) -> Markup:
     return fragments.toast(title, text, "wait", about=section, steps=steps)
 
 
-TOASTS = {"promoted": _promoted, "passed_over": _passed_over}
+TOASTS = {"promoted": _promoted, "passed_over": _skipped}

@@ -129,8 +129,8 @@ def _has_all(answers: Sequence[Decision], now: StudentTerm, swap_out: int) -> bo
     """Return whether the student already has everything refused, on the same terms."""
     if {reason.code for each in answers for reason in each.reasons} - ALREADY_HAD:
         return False
-    places = (now.places.get(each.section) for each in answers)
-    return all(position is None or position.swap_out == swap_out for position in places)
+    positions = (now.positions.get(each.section) for each in answers)
+    return all(position is None or position.swap_out == swap_out for position in positions)
 
 
 def claim_form(
@@ -143,7 +143,7 @@ def claim_form(
     if old is None and not answers and not now.state(view.id):
         held = now.catalog.some(now.held)
         old = next((each for each in held if each.course_id == view.course_id), None)
-    swap_out, all_seats, position = old.id if old else 0, seats_of(view), now.places.get(view.id)
+    swap_out, all_seats, position = old.id if old else 0, seats_of(view), now.positions.get(view.id)
     seats = seats_open_to(now, view, all_seats)
     together = partner_groups(now, view, swap_out, request_form.partners())
     known = [*now.no_adding, *_likely_refusals(now, view, swap_out, together)]
@@ -266,7 +266,7 @@ def section_options(
                 view=view,
                 counts=live_counts(counts),
                 free=own.claimable,
-                joinable=not precheck.waitlist_full(own) or view.id in now.places,
+                joinable=not precheck.waitlist_full(own) or view.id in now.positions,
                 caution=explain(why[:1], now.case(view))[0].text if why else "",
             )
         )
@@ -277,7 +277,7 @@ def _likely_refusals(
     now: StudentTerm, view: SectionView, swap_out: int, together: Sequence[PartnerGroup] = ()
 ) -> list[Reason]:
     """Return the likely refusals, without those that a choice of corequisites settles."""
-    position, checks = now.places.get(view.id), now.precheck
+    position, checks = now.positions.get(view.id), now.precheck
     # The waitlist position becomes one for a swap.
     if position and swap_out and position.swap_out != swap_out:
         rest = tuple(each for each in now.registrations.waiting if each is not position)

@@ -131,9 +131,9 @@ def result_words(decided: Sequence[Decision], now: StudentTerm, also: Sequence[i
     """Return the current result; `also` are sections dropped with the first."""
     named, sections = now.case(None).named, [each.section for each in decided]
     if decided[0].outcome in {Outcome.DROPPED, Outcome.LEFT}:
-        return _given_up(now, decided[0], also)
+        return _drop_words(now, decided[0], also)
     held = [section for section in sections if section in now.held]
-    waiting = [section for section in sections if section in now.places]
+    waiting = [section for section in sections if section in now.positions]
     if waiting:
         title = _got([named(each) for each in held], [named(each) for each in waiting])
         return Words(title, _position(now, waiting))
@@ -175,7 +175,7 @@ def decision_in_words(decided: Sequence[Decision], term: int, also: Sequence[int
     return _got([named(each) for each in has], [named(each) for each in waits])
 
 
-def _given_up(now: StudentTerm, first: Decision, also: Sequence[int]) -> Words:
+def _drop_words(now: StudentTerm, first: Decision, also: Sequence[int]) -> Words:
     """Return the result of a drop, or of leaving a waitlist."""
     named, left_list = now.case(None).named, first.outcome == Outcome.LEFT
     sections = [first.section, *(each for each in also if each not in first.left)]
@@ -200,7 +200,7 @@ def _given_up(now: StudentTerm, first: Decision, also: Sequence[int]) -> Words:
 
 def _position(now: StudentTerm, waiting: list[int]) -> str:
     """Return the first waitlist position, and what becomes of the seat to swap."""
-    position = now.places[waiting[0]]
+    position = now.positions[waiting[0]]
     spot = _("Position %(place)s of %(size)s.", place=position.position, size=position.size)
     if now.term.bands:
         spot = f"{spot} {bands.own(position.band, now.term.bands)}"

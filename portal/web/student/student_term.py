@@ -141,7 +141,7 @@ class StudentTerm:
         return self._in_order(self.registrations.enrolled)
 
     @cached_property
-    def places(self) -> dict[int, WaitlistPosition]:
+    def positions(self) -> dict[int, WaitlistPosition]:
         """Return waitlist positions by section, in the order of lists."""
         return self._in_order(self.registrations.waiting)
 
@@ -158,7 +158,7 @@ class StudentTerm:
     @property
     def sections(self) -> list[int]:
         """Return the sections with a seat, then those with a waitlist position."""
-        return [*self.held, *self.places]
+        return [*self.held, *self.positions]
 
     @cached_property
     def plan(self) -> Plan | None:
@@ -185,7 +185,7 @@ class StudentTerm:
     @property
     def mark(self) -> str:
         """Return a value that identifies this state, so that up-to-date pages are not updated."""
-        views = self.catalog.some([*self.held, *self.places])
+        views = self.catalog.some([*self.held, *self.positions])
         shown = self.registrations, [view.status for view in views], self.attention.mark
         return f"{crc32(repr(shown).encode()):08x}"
 
@@ -258,7 +258,9 @@ class StudentTerm:
 
     def state(self, section: int) -> str:
         """Return `selected`, `waiting`, or blank."""
-        return "selected" if section in self.held else "waiting" if section in self.places else ""
+        return (
+            "selected" if section in self.held else "waiting" if section in self.positions else ""
+        )
 
     def case(self, view: SectionView | None) -> RefusalContext:
         """Return the context that explains a refusal of the section."""
@@ -267,7 +269,7 @@ class StudentTerm:
 
     def case_in_line(self, section: int) -> RefusalContext:
         """Return the same for a section that the student waits for."""
-        position = self.places.get(section)
+        position = self.positions.get(section)
         case = self.case(self.catalog.section(section))
         return replace(case, waits=True, swap_out=position.swap_out if position else 0)
 
@@ -379,10 +381,10 @@ def seats_open_to(
     If others have reserved seats too, ask the ledger whose seats are left. With `likely`, an
     estimate is enough.
     """
-    mine = reserves_for(now, view) if seats.keeping else []
+    mine = reserves_for(now, view) if seats.free_reserved else []
     if not mine:
         return seats
-    left = seats.keeping
+    left = seats.free_reserved
     if len(mine) < len(active_reserves(now, view)) and not likely:
         held = backend().ledger.reserved(view.term_id, view.id)
         left = min(left, sum(max(0, each.seats - held.get(each.id, 0)) for each in mine))

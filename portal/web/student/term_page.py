@@ -269,7 +269,7 @@ def _page(term_id: int) -> ResponseReturnValue:
         shown=shown,
         held=held,
         attention=fragments.attention(term_id, now.attention),
-        waiting=offered.some(now.places),
+        waiting=offered.some(now.positions),
         counts=read_with_fallback.seats_of(term_id, [view.id for view in shown]),
         plan=_lines(offered, now.plan) if on_plan_page() else None,
         title=now.title,

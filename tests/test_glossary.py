@@ -16,18 +16,7 @@ RETIRED = {
     *("fuses", "heart", "hands", "crews", "errand", "errands", "chores", "inscription"),
     *("mending", "slices", "strangers", "doors", "visits", "meter", "meters", "overtaken"),
     *("take_off", "give_up", "step_out", "by_hand", "sharers", "keeping", "let_go"),
-    *(
-        "asked",
-        "said",
-        "standing",
-        "news",
-        "patience",
-        "hear",
-        "heard",
-        "parcel",
-        "cure",
-        "company",
-    ),
+    *("asked", "said", "standing", "news", "patience", "hear", "heard", "parcel", "cure"),
     *("company", "resting", "unlike", "strays"),
 }
 # Fields of tables, forms, the API and the ledger's JSON keep some of these names.
@@ -42,14 +31,13 @@ def sources() -> Iterator[Path]:
                 yield path
 
 
-def public_names(path: Path) -> Iterator[str]:
-    """Yield the module's name, and those of its public classes and functions."""
+def names(path: Path) -> Iterator[str]:
+    """Yield the module's name, and those of its classes, functions and methods."""
     yield path.stem
-    if path.suffix != ".py":
-        return
-    for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
-            yield node.name
+    if path.suffix == ".py":
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef):
+                yield node.name.strip("_")
 
 
 def variables(path: Path) -> Iterator[tuple[int, str]]:
@@ -83,7 +71,7 @@ def retired() -> set[str]:
     return {
         f"{path.relative_to(ROOT)}: {name}"
         for path in sources()
-        for name in public_names(path)
+        for name in names(path)
         if snake(name) in RETIRED or RETIRED & set(snake(name).split("_"))
     }
 

@@ -107,13 +107,13 @@ def _capacity(crowd: Crowd, processes: int) -> tuple[float, str]:
         else:
             fast.append(len(seconds) / SLICE)
     if slow:
-        limit = "crowd" if slow.keys() <= _busy_slices(crowd.cpu_used, opening) else "web"
+        limit = "crowd" if slow.keys() <= _busy_times(crowd.cpu_used, opening) else "web"
         return max(*fast, HEADROOM * max(slow.values())), limit
     seconds = [each.seconds for some in slices.values() for each in some if each.served]
     return max(*fast, processes / max(0.001, _percentile(seconds, 50))), "none"
 
 
-def _busy_slices(cpu_used: Sequence[tuple[float, float]], opening: float) -> set[int]:
+def _busy_times(cpu_used: Sequence[tuple[float, float]], opening: float) -> set[int]:
     """Return the slices in which this process needed more than BUSY of a core."""
     used, passed = defaultdict[int, float](float), defaultdict[int, float](float)
     for (start, used_before), (end, used_after) in pairwise(cpu_used):

@@ -322,7 +322,7 @@ def _acts(session: Session, import_id: int) -> StatusActs:
     """Return what the edited statuses of an import do, and who is affected."""
     edits = statuses.edits_of(session, import_id)
     counts = Counter(each.action for each in edits)
-    sentences = [text for action, text in _sentences(counts).items() if counts[action]]
+    sentences = [text for action, text in _texts_of_counts(counts).items() if counts[action]]
     found = [each.seen for each in edits if each.action == "cancel"]
     if found:
         lost = statuses.losses(session, [each.section_id for each in found])
@@ -333,7 +333,7 @@ def _acts(session: Session, import_id: int) -> StatusActs:
     return StatusActs(sentences, [(each, people[each.id]) for each in stored if each], len(found))
 
 
-def _sentences(counts: Mapping[str, int]) -> dict[str, str]:
+def _texts_of_counts(counts: Mapping[str, int]) -> dict[str, str]:
     """Return what each change of a status does to as many sections."""
     return {
         "publish": _n(

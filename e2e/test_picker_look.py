@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from e2e.contrast import LAPTOP, PHONE
 from e2e.person import Meet
-from portal.catalog.models import Section, Term
+from portal.catalog.models import Restriction, Section, Term
 from tests import cast as builders
 
 SMALL = {"width": 360, "height": 640}
@@ -201,6 +201,59 @@ def test_a_compact_row_on_a_laptop_shows_code_credits_and_requirement_whole(
     line = ada.row(plain).locator(".row-code")
     expect(line).to_contain_text(re.compile(rf"^PLN {term.id}-\d+ · \d+ credits · "))
     assert not line.evaluate(RUNS_OVER)
+
+
+def test_a_row_that_a_requirement_bars_looks_unlike_a_free_one(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    needs = {"prerequisites": {"course": "MAT-1010"}}
+    strict = builders.a_section(builders.a_course(f"REQ-{term.id}"), term, **needs)
+    builders.an_open_window(term, minutes=300)
+    ada = meet("ada").enter(term)
+    free, barred = (ada.cell(each).get_by_role("link") for each in (section, strict))
+    expect(free).to_have_text(re.compile("^Add"))
+    expect(barred).to_contain_text("Can’t add yet See what to do")
+    edges = [it.evaluate("it => getComputedStyle(it).borderTopStyle") for it in (free, barred)]
+    assert edges == ["solid", "none"]  # a difference without colors
+    assert len(heights(ada.page)) == 1
+    barred.click()
+    expect(ada.dialog).to_contain_text("Requires MAT 1010 (not on your record).")
+
+
+@pytest.mark.parametrize("screen", [PHONE, SMALL], ids=["phone", "small"])
+@pytest.mark.parametrize(
+    ("language", "missing", "major"),
+    [
+        ("en-US", "Missing: MAT 1010", "No major on record"),
+        ("es-MX", "Te falta: MAT 1010", "Sin especialidad"),
+    ],
+)
+def test_a_compact_row_on_a_phone_says_whole_what_bars_or_delays(  # noqa: PLR0917
+    meet: Meet, term: Term, last_seat: Section, screen: Any, language: str, missing: str, major: str
+) -> None:
+    days = (builders.Meets("MWF", "09:00", "10:50", kind=""),)
+    needs = {"prerequisites": {"course": "MAT-1010"}}
+    strict = builders.a_section(builders.a_course(f"REQ-{term.id}"), term, meetings=days, **needs)
+    course = builders.a_course(f"MAJ-{term.id}")
+    majors = builders.a_section(course, term, meetings=days)
+    whose = {"section_id": majors.id, "rule": "must_be", "kind": "major", "value": "Biology"}
+    builders.added(Restriction(**whose))
+    asks = builders.a_section(course, term, consent=True)
+    held = builders.a_section(builders.a_course(f"HLD-{term.id}"), term, meetings=days)
+    clash = builders.a_section(builders.a_course(f"CLA-{term.id}"), term, meetings=days)
+    builders.an_open_window(term, minutes=300)
+    meet("ben").enter(term).pick(last_seat)
+    meet("ada").enter(term).pick(held)
+    ada = meet("ada", viewport=screen, locale=language).enter(term)
+    for each, words in ((strict, missing), (majors, major)):
+        expect(ada.row(each).locator(".caution-brief")).to_have_text(words)
+    for each in (strict, majors, asks, clash, last_seat, held):
+        row = ada.row(each)
+        parts = row.locator(".row-caution, .row-when, .row-act, .row-act :not(.visually-hidden)")
+        for part in parts.all():
+            if part.is_visible():
+                assert not part.evaluate(RUNS_OVER), part.inner_text()
+    assert len(heights(ada.page)) == 1
 
 
 def test_what_a_compact_row_shortens_is_in_its_details(meet: Meet, term: Term) -> None:

@@ -45,6 +45,7 @@ class SectionAct(NamedTuple):
     why: str = ""  # the reason code of a conflict
     other: int = 0  # the held section of the conflict
     consent: bool = False  # the student needs the instructor's consent first
+    barred: bool = False  # the student does not meet a requirement
     position: int = 0  # on the waitlist
 
 
@@ -56,12 +57,15 @@ def section_act(student_term: StudentTerm, section: int) -> SectionAct:
     shown = SectionAct(state, student_term.opening, reserved, late)
     if state == "waiting":
         return shown._replace(position=student_term.positions[section].position)
-    if late or state or not view:
+    if state or not view:
+        return shown
+    shown = shown._replace(barred=bool(rules.unmet(student_term.profile, view)))
+    if late:
         return shown
     if rules.needs_consent(student_term.profile, view):
         return shown._replace(consent=True)
     conflicts = student_term.in_the_way(view)
-    if not conflicts:
+    if not conflicts or (shown.barred and conflicts[0].code != "time_conflict"):
         return shown
     return shown._replace(why=conflicts[0].code, other=conflicts[0].facts["section"])
 
@@ -216,7 +220,7 @@ def _act(  # noqa: PLR0913, PLR0917 - what the fragment shows
 ) -> Markup:
     facts = {"term": term, "section": section, "name": name, "other": other, "when": when}
     facts |= {"state": shown.state, "opening": shown.opening, "why": shown.why, "late": shown.late}
-    facts |= {"consent": shown.consent, "position": shown.position}
+    facts |= {"consent": shown.consent, "barred": shown.barred, "position": shown.position}
     return render_fragment("fragments/act.html", mine=shown.reserved, **facts)
 
 

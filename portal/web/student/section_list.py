@@ -22,7 +22,7 @@ from portal.ledger.types import SeatCounts
 from portal.people.student_profile import StudentProfile
 from portal.registration import precheck, rules
 from portal.registration.next_steps import RefusalContext, section_name
-from portal.registration.reasons import explain
+from portal.registration.reasons import briefly, explain
 from portal.registration.restrictions import audience
 from portal.web.student import bp, fragments
 from portal.web.student.fragments import SectionAct, render_fragment
@@ -135,6 +135,7 @@ class OwnState(NamedTuple):
 
     act: SectionAct
     caution: str  # the first rule that prevents registering, in words
+    brief: str  # the same for a narrow row
     reserved: tuple[ReservedNote, ...]
     planned: bool
 
@@ -157,9 +158,10 @@ def unknown_counts(view: SectionView) -> SeatCounts:
 
 
 def _own_state(student_term: StudentTerm, view: SectionView) -> OwnState:
+    act = fragments.section_act(student_term, view.id)
     return OwnState(
-        fragments.section_act(student_term, view.id),
-        "" if student_term.state(view.id) else _caution(student_term, view),
+        act,
+        *(_cautions(student_term, view) if act.barred else ("", "")),
         tuple(reserved_notes(student_term, view)) if view.reserves else (),
         view.id in student_term.planned,
     )
@@ -190,9 +192,10 @@ def _row(catalog: TermCatalog, view: SectionView, own: OwnState, language: str) 
     return str(before), str(after)
 
 
-def _caution(student_term: StudentTerm, view: SectionView) -> str:
-    own = rules.unmet(student_term.profile, view)
-    return explain(own[:1], student_term.case(view))[0].text if own else ""
+def _cautions(student_term: StudentTerm, view: SectionView) -> tuple[str, str]:
+    """Return the first unmet requirement as a sentence, and in a few words."""
+    first = rules.unmet(student_term.profile, view)[0]
+    return explain([first], student_term.case(view))[0].text, briefly(first)
 
 
 # The list of sections that a student may see: searched, filtered, page by page.

@@ -53,6 +53,17 @@ class LocalClock:
         """Return the zone's short name at that moment, such as `EST`."""
         return self.at(ms).tzname() or str(self.zone)
 
+    def elsewhere(self, ms: int, zone: ZoneInfo | None) -> str:
+        """Return the time in another zone, with its day if that differs; blank if clocks agree."""
+        if zone is None:
+            return ""
+        own = LocalClock(zone)
+        here, there = own.at(ms), self.at(ms)
+        if here.utcoffset() == there.utcoffset():
+            return ""
+        time = own.clock(ms)
+        return time if here.date() == there.date() else f"{own.weekday(ms)}, {time}"
+
     @property
     def zone_name(self) -> str:
         """Return such as `Eastern Time`; the key of a zone that belongs to no region."""

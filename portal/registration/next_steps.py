@@ -45,6 +45,7 @@ class RefusalContext:
     swap_out: int = 0
     swap: int = 0
     waits: bool = False
+    device: ZoneInfo | None = None  # the zone of the student's device, if it is known
 
     @property
     def term_url(self) -> str:
@@ -73,8 +74,11 @@ class RefusalContext:
         return f"{self.term_url}?q={quote_plus(words)}"
 
     def when(self, ms: int) -> str:
-        """Return a moment in the institution's zone: "9:00 am EDT on Thursday, September 3"."""
-        return LocalClock(self.zone).spoken(ms)
+        """Return such as "9:00 am EDT on Thursday, September 3", and the device’s time."""
+        clock = LocalClock(self.zone)
+        if own := clock.elsewhere(ms, self.device):
+            return _("%(when)s (%(time)s your time)", when=clock.spoken(ms), time=own)
+        return clock.spoken(ms)
 
     def day_before(self, ms: int) -> str:
         """Return the last day before a moment: `Fri, Sep 12`."""

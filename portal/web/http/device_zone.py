@@ -27,13 +27,8 @@ def device_zone() -> ZoneInfo | None:
 
 def zone_note(clock: LocalClock, ms: int) -> str:
     """Return the institution's zone and the time of the device, if the device's clock differs."""
-    zone = device_zone()
-    own = LocalClock(zone) if zone else clock
-    here, there = own.at(ms), clock.at(ms)
-    if here.utcoffset() == there.utcoffset():
-        return ""
-    time = own.clock(ms) if here.date() == there.date() else f"{own.weekday(ms)}, {own.clock(ms)}"
-    return _("%(zone)s (%(time)s your time)", zone=clock.name(ms), time=time)
+    time = clock.elsewhere(ms, device_zone())
+    return _("%(zone)s (%(time)s your time)", zone=clock.name(ms), time=time) if time else ""
 
 
 def zone_name(clock: LocalClock, ms: int) -> str:

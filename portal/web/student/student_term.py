@@ -29,7 +29,7 @@ from portal.registration.plan_store import plan_of
 from portal.registration.plans import Plan
 from portal.registration.precheck import Precheck
 from portal.registration.reasons import Explanation
-from portal.web.http.device_zone import zone_name, zone_note
+from portal.web.http.device_zone import device_zone, zone_name, zone_note
 from portal.web.student.round_views import still_to_plan
 from portal.windows import bands, deadlines
 from portal.windows.phases import Phase, phase, sections_visible
@@ -265,7 +265,7 @@ class StudentTerm:
     def case(self, view: SectionView | None) -> RefusalContext:
         """Return the context that explains a refusal of the section."""
         held = {each.section: each.credits for each in self.registrations.enrolled}
-        return RefusalContext(self.catalog, view, self.times.zone, held)
+        return RefusalContext(self.catalog, view, self.times.zone, held, device=device_zone())
 
     def case_in_line(self, section: int) -> RefusalContext:
         """Return the same for a section that the student waits for."""

@@ -16,7 +16,7 @@ from portal.registration import limits
 from portal.web.student import term_page
 from tests import cast as builders
 from tests.cast import Cast
-from tests.web.pages import HTMX, cell, press, words
+from tests.web.pages import HTMX, address, cell, press, words
 from tests.web.visitors import browser_of
 
 
@@ -141,6 +141,16 @@ def test_times_name_the_zone_where_the_device_has_another(ada: FlaskClient, term
     assert "your time" not in ada.get(f"/terms/{term.id}").text
     ada.set_cookie("zone", "Asia/Kolkata")
     assert re.search(r"Opens .*m E[SD]T \(.*m your time\)", ada.get(f"/terms/{term.id}").text)
+
+
+def test_a_refusal_names_the_zone_and_the_device_s_own_time(ada: FlaskClient, term: Any) -> None:
+    section = builders.a_section(builders.a_course(), term)
+    builders.a_coming_window(term, minutes=60)
+    refused = words(ada.post(address(section, "pick")).text)
+    assert re.search(r"It opens at .*m E[SD]T on \w+, \w+ \d+\.", refused)
+    ada.set_cookie("zone", "Asia/Kolkata")
+    refused = words(ada.post(address(section, "pick")).text)
+    assert re.search(r"It opens at .*m E[SD]T on .* \(.*m your time\)", refused)
 
 
 @pytest.mark.parametrize("zone", ["Nowhere/At_All", "../../etc/passwd", "x" * 200, "America"])

@@ -238,6 +238,14 @@ def _with_effects(
 # Scheduling a new window
 
 
+@bp.get("")
+@requires(Right.SEE_TERMS)
+def index(term_id: int) -> ResponseReturnValue:
+    """Go to the page where the windows of every term are, at this term."""
+    term = catalog_of(term_id).term
+    return redirect(url_for("admin.terms.index", _anchor=f"term-{term.id}"))
+
+
 @bp.get("/new")
 @requires(Right.CHANGE_WINDOWS)
 def new(term_id: int) -> ResponseReturnValue:

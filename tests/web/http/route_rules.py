@@ -423,6 +423,7 @@ RULES = {
         Right.GRANT_PERMISSIONS
     ),
     "GET /admin/terms/<int:term_id>/windows/new": needs(Right.CHANGE_WINDOWS),
+    "GET /admin/terms/<int:term_id>/windows": needs(Right.SEE_TERMS),
     "POST /admin/terms/<int:term_id>/windows": needs(Right.CHANGE_WINDOWS),
     "GET /admin/terms/<int:term_id>/windows/drafts/<int:draft>": needs(Right.CHANGE_WINDOWS),
     "POST /admin/terms/<int:term_id>/windows/drafts/<int:draft>": needs(Right.CHANGE_WINDOWS),

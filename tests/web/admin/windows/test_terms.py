@@ -40,6 +40,16 @@ def test_term_without_windows_is_not_scheduled(app: Flask, cast: Cast) -> None:
     assert cast.max
 
 
+def test_address_of_a_term_s_windows_leads_to_them(app: Flask, cast: Cast) -> None:
+    term = a_term()
+    answer = browser_of(app, "max").get(f"/admin/terms/{term.id}/windows")
+    assert answer.status_code == 302
+    assert answer.location == f"/admin#term-{term.id}"
+    assert f'id="term-{term.id}"' in browser_of(app, "max").get(answer.location).text
+    assert browser_of(app, "max").get("/admin/terms/99/windows").status_code == 404
+    assert cast.max
+
+
 def test_upcoming_window_can_be_moved_or_canceled(app: Flask, cast: Cast) -> None:
     term = a_term()
     window = a_coming_window(term, minutes=10)

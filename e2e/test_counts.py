@@ -78,6 +78,6 @@ def test_counts_move_on_a_instructors_page_of_every_term(
     for each, section in zip((term, later), sections, strict=True):
         iris.go("/teaching")
         iris.page.get_by_role("link", name=each.name, exact=True).click()
-        expect(iris.seats(section)).to_contain_text("1 of 1")
+        expect(iris.seats(section)).to_contain_text("0 of 1 enrolled")
         ada.enter(each).pick(section)
-        expect(iris.seats(section)).to_contain_text("0 of 1")
+        expect(iris.seats(section)).to_contain_text("1 of 1 enrolled")

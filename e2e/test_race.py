@@ -52,7 +52,7 @@ def test_the_last_seat_goes_to_one_and_then_to_the_other(
     second.has(last_seat, "selected")
     expect(second.page.locator("#toasts")).to_contain_text("You got a seat")
     expect(iris.page.locator("#roster tbody tr")).to_have_count(1)
-    expect(iris.seats(last_seat)).to_contain_text("0 of 1")
+    expect(iris.seats(last_seat)).to_contain_text("1 of 1 enrolled")
     portal.audit(term.name)
 
 

@@ -17,7 +17,7 @@ from portal.ledger.types import SeatCounts
 from portal.live import topics
 from portal.live.page import CHECK_SECONDS, LATER, REFUSED, RESTART, Batch, Page
 from portal.live.rendering import OperationsPages
-from portal.live.seat_counts import SeatCountCache
+from portal.live.seat_counts import Audience, SeatCountCache
 from portal.live.subscription import Handler, Subscription
 from portal.live.topics import Listeners, Topic
 from portal.live.updates import SIGNALS_AFTER_A_GAP, SPREAD_MS, PageSignal, Updates
@@ -44,7 +44,7 @@ class Hub:
         self,
         redis: Redis,
         read: Callable[[int], dict[int, SeatCounts]],
-        render: Callable[[SeatCounts], str],
+        render: Callable[[SeatCounts, bool], str],
     ) -> None:
         self.counts = SeatCountCache(read, render)
         self.pages: set[Page] = set()
@@ -148,7 +148,7 @@ class Hub:
             new, page.sections = sections - page.sections, sections
             self._listeners.subscribe(page, wanted | _waitlists(page))
             if new:
-                page.add_fragments(Batch(self.counts.fragments(counts, new, page.language)))
+                page.add_fragments(Batch(self.counts.fragments(counts, new, page.audience)))
 
     def subscribe_to_waitlists(self, page: Page, sections: Iterable[int]) -> None:
         """Subscribe the page to the waitlists of these sections, and of no others."""
@@ -271,16 +271,16 @@ def send_counts(
 ) -> int:
     """Send changed counts by term and section; return how many pages got them.
 
-    Pages that show the same sections in one language get the same text.
+    Pages that show the same sections to the same audience get the same text.
     """
-    groups: dict[tuple[int, frozenset[int], str], list[Page]] = {}
+    groups: dict[tuple[int, frozenset[int], Audience], list[Page]] = {}
     for page in pages:
         if page.sections:
-            groups.setdefault((page.term, page.sections, page.language), []).append(page)
+            groups.setdefault((page.term, page.sections, page.audience), []).append(page)
     number = 0
-    for (term, shown, language), group in groups.items():
+    for (term, shown, audience), group in groups.items():
         if found := changed.get(term, set()) & shown:
-            batch = Batch(counts.fragments(counts.of(term), found, language))
+            batch = Batch(counts.fragments(counts.of(term), found, audience))
             number += len(group)
             for page in group:
                 page.add_fragments(batch)

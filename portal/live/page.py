@@ -7,6 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from portal.core.i18n import ENGLISH
+from portal.live.seat_counts import Audience
 from portal.live.updates import PageSignal
 from portal.people.visitors import Visitor
 
@@ -61,6 +62,7 @@ class Page:
         "closing",
         "language",
         "sections",
+        "staff",
         "term",
         "topics",
         "visitor",
@@ -74,6 +76,7 @@ class Page:
     ) -> None:
         self.visitor = visitor
         self.language = language
+        self.staff = False  # it is a page of staff
         self.term = 0
         self.sections: frozenset[int] = frozenset()  # whose counts it shows
         self.topics: set[Topic] = set()
@@ -85,6 +88,11 @@ class Page:
         self._batch = EMPTY
         self._signals: dict[tuple[str, Any], str] = {}
         self._update = PageUpdate()
+
+    @property
+    def audience(self) -> Audience:
+        """Return who reads the counts."""
+        return Audience(self.language, self.staff)
 
     def add_fragments(self, batch: Batch) -> None:
         """Send fragments; unsent ones of the same names are dropped."""

@@ -1,9 +1,9 @@
-"""Seat counts last received from the ledger; each fragment is rendered once per language."""
+"""Seat counts last received from the ledger; each fragment is rendered once per audience."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from portal.core.i18n import in_language
 from portal.ledger.types import SeatCounts
@@ -12,11 +12,23 @@ from portal.ledger.types import SeatCounts
 KNOWN_FIELDS = {field.name for field in fields(SeatCounts)} - {"section", "seq"}
 
 
+class Audience(NamedTuple):
+    """Those who read the same: students the open seats, staff the enrolled students."""
+
+    language: str
+    staff: bool = False
+
+
 class SeatCountCache:
-    """The counts of every term that open pages show."""
+    """The counts of every term that open pages show.
+
+    `render` takes the counts, and whether staff read them.
+    """
 
     def __init__(
-        self, read: Callable[[int], dict[int, SeatCounts]], render: Callable[[SeatCounts], str]
+        self,
+        read: Callable[[int], dict[int, SeatCounts]],
+        render: Callable[[SeatCounts, bool], str],
     ) -> None:
         self._read = read
         self._render = render
@@ -24,7 +36,7 @@ class SeatCountCache:
         self._loading = Lock()
         self._seats: dict[int, dict[int, SeatCounts]] = {}
         self._received: dict[int, dict[int, SeatCounts]] = {}  # while a term is being read
-        self._html: dict[tuple[int, str], tuple[SeatCounts, str]] = {}
+        self._html: dict[tuple[int, Audience], tuple[SeatCounts, str]] = {}
 
     @property
     def terms(self) -> list[int]:
@@ -58,11 +70,11 @@ class SeatCountCache:
             }
 
     def fragments(
-        self, seats: Mapping[int, SeatCounts], sections: Iterable[int], language: str
+        self, seats: Mapping[int, SeatCounts], sections: Iterable[int], audience: Audience
     ) -> dict[str, str]:
         """Return the HTML of the given sections that are in `seats`, by element id."""
         known = (seats[each] for each in sections if each in seats)
-        return {f"seats-{each.section}": self._fragment(each, language) for each in known}
+        return {f"seats-{each.section}": self._fragment(each, audience) for each in known}
 
     def _load(self, term: int) -> set[int]:
         """Load a term; events during the read may be newer than the read, earlier ones are not."""
@@ -89,12 +101,12 @@ class SeatCountCache:
         known.update(found)
         return changed
 
-    def _fragment(self, seats: SeatCounts, language: str) -> str:
-        key = (seats.section, language)
+    def _fragment(self, seats: SeatCounts, audience: Audience) -> str:
+        key = (seats.section, audience)
         rendered, html = self._html.get(key, (None, ""))
         if rendered is not seats:
-            with in_language(language):
-                html = self._render(seats)
+            with in_language(audience.language):
+                html = self._render(seats, audience.staff)
             self._html[key] = (seats, html)
         return html
 

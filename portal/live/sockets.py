@@ -50,6 +50,7 @@ class PageSubscription:
     room: int | None = None  # the window whose waiting room it is in
     student: int | None = None  # the student whose record an admin is viewing
     operations: bool = False  # the operations page, which belongs to no term
+    staff: bool = False  # a page of staff, who read counts in other words
 
 
 def parse_subscription(message: str | bytes) -> PageSubscription | None:
@@ -70,6 +71,7 @@ def parse_subscription(message: str | bytes) -> PageSubscription | None:
         roster=None if roster is None else number(roster),
         room=None if room is None else number(room),
         student=None if student is None else number(student),
+        staff=subscription.get("staff") is True,
     )
 
 
@@ -172,7 +174,7 @@ class SocketSession:
 
     def _subscribe(self, subscription: PageSubscription) -> None:
         page = self.page
-        page.term = subscription.term
+        page.term, page.staff = subscription.term, subscription.staff
         wanted = {topics.windows(subscription.term), topics.account(page.visitor.id)}
         try:
             if is_hidden(page.visitor, subscription.term):

@@ -26,6 +26,7 @@ from portal.ledger.types import SeatCounts
 from portal.live import frames, waiting_rooms
 from portal.live.hub import Hub
 from portal.live.rendering import reader_of, renderers
+from portal.live.seat_counts import Audience
 from portal.live.sockets import SocketSession, listed, number
 from portal.live.visibility import is_hidden, visible_sections
 from portal.people.roles import Right
@@ -48,8 +49,8 @@ def _begin(state: "BlueprintSetupState") -> None:
     app = state.app
     template = "fragments/seats.html"
 
-    def render(seats: SeatCounts) -> str:
-        return app.jinja_env.get_template(template).render(seats=seats)
+    def render(seats: SeatCounts, staff: bool) -> str:  # noqa: FBT001 - as the cache calls it
+        return app.jinja_env.get_template(template).render(seats=seats, staff=staff)
 
     ledger = backend().ledger
     redis = redis_clients.subscriber(backend().settings.redis_url)
@@ -126,7 +127,8 @@ def fragments() -> ResponseReturnValue:
         abort(404)
     shown = visible_sections(visitor(), term, sections)
     seats = backend().ledger.seats_of(term, shown)
-    html = "".join(hub().counts.fragments(seats, shown, str(current_locale())).values())
+    audience = Audience(str(current_locale()), "staff" in request.args)
+    html = "".join(hub().counts.fragments(seats, shown, audience).values())
     student = visitor().student_id
     if student:
         cells = visible_sections(visitor(), term, held)

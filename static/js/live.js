@@ -38,10 +38,11 @@ function wish() {
   const roster = Number(document.querySelector("[data-live-roster]")?.dataset.liveRoster);
   const student = Number(document.querySelector("[data-live-student]")?.dataset.liveStudent);
   const room = Number(document.querySelector("[data-room]")?.dataset.room);
+  const staff = "staff" in document.body.dataset; // who read counts in other words
   const sections = ids('[id^="seats-"]', "seats-");
   const held = ids('[id^="act-"][data-held]', "act-");
   const mark = document.getElementById("mine")?.dataset.mark ?? "";
-  const others = Object.fromEntries(Object.entries({ roster, student, room }).filter(([, id]) => id));
+  const others = Object.fromEntries(Object.entries({ roster, student, room, staff }).filter(([, id]) => id));
   return { shows: { term, sections, ...others }, own: { held, mark } };
 }
 

@@ -34,7 +34,8 @@ REFUSED, RESTART = 1008, 1012
 
 @pytest.fixture
 def hub(backend: Backend) -> Iterator[Hub]:
-    hub = Hub(redis_clients.subscriber(backend.settings.redis_url), backend.ledger.seats, str)
+    redis = redis_clients.subscriber(backend.settings.redis_url)
+    hub = Hub(redis, backend.ledger.seats, lambda seats, _staff: str(seats))
     hub.start()
     yield hub
     end(hub)

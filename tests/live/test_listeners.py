@@ -47,7 +47,7 @@ def reader(backend: Backend, meanwhile: Callable[[], None]) -> SeatCountCache:
         meanwhile()
         return found
 
-    return SeatCountCache(read, lambda seats: f"{seats.open} open")
+    return SeatCountCache(read, lambda seats, _staff: f"{seats.open} open")
 
 
 def last_event(backend: Backend, term: int) -> dict[str, object]:
@@ -98,7 +98,7 @@ def test_a_reading_that_fails_leaves_nothing_half_known(backend: Backend, sectio
 def test_a_ledger_that_was_put_back_is_believed(
     backend: Backend, section: Section, claim: Claim
 ) -> None:
-    counts = SeatCountCache(backend.ledger.seats, lambda seats: f"{seats.open} open")
+    counts = SeatCountCache(backend.ledger.seats, lambda seats, _staff: f"{seats.open} open")
     before = backend.redis.dump(f"{{t:{section.term_id}}}:seats")
     claim(7_001, section.id)
     assert counts.of(section.term_id)[section.id].open == 1

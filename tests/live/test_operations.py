@@ -93,7 +93,7 @@ def test_what_has_not_changed_is_not_told_again(cast: Cast, term: Term, open_tab
 def test_nothing_is_asked_while_nobody_looks(app: Flask, cast: Cast, settings: object) -> None:
     asked: list[object] = []
     kept = renderers.operations
-    hub = Hub(subscriber(settings.redis_url), lambda _: {}, str)  # type: ignore[attr-defined]
+    hub = Hub(subscriber(settings.redis_url), lambda _: {}, lambda *_: "")  # type: ignore[attr-defined]
 
     def draw(readers: Collection[OperationsReader]) -> dict[OperationsReader, Fragments]:
         asked.append(readers)

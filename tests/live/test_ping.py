@@ -52,7 +52,8 @@ class Line:
 @pytest.fixture
 def line(backend: Backend, cast: Cast) -> Iterator[Line]:
     """A line over which the handshake has gone."""
-    hub = Hub(redis_clients.subscriber(backend.settings.redis_url), backend.ledger.seats, str)
+    redis = redis_clients.subscriber(backend.settings.redis_url)
+    hub = Hub(redis, backend.ledger.seats, lambda seats, _staff: str(seats))
     ours, theirs = socket.socketpair()
     headers = {f"HTTP_{name.upper().replace('-', '_')}": each for name, each in HANDSHAKE.items()}
     environ = {"werkzeug.socket": ours, "HTTP_HOST": "tests", **headers}

@@ -32,7 +32,7 @@ from tests.live.tabs import HANDSHAKE
 PAUSE = 5.0  # seconds between two updates, as if very many pages were open
 
 
-def drawn(seats: SeatCounts) -> str:
+def drawn(seats: SeatCounts, _staff: bool) -> str:  # noqa: FBT001 - as the cache calls it
     """A fragment that is larger than a narrow pipe."""
     return f"{seats.open} open {'x' * 50_000}"
 

@@ -108,7 +108,7 @@ def test_audit_names_an_altered_pool(backend: Backend, rush: Rush) -> None:
 def test_open_pages_get_counts_of_all_sections_in_the_pool(
     backend: Backend, rush: Rush, cast: Cast
 ) -> None:
-    counts = SeatCountCache(backend.ledger.seats, lambda seats: f"{seats.open} open")
+    counts = SeatCountCache(backend.ledger.seats, lambda seats, _staff: f"{seats.open} open")
     counts.of(rush.term)
     claim(rush, cast.ada.id, rush.sections[0])
     [entry] = backend.redis.xrevrange(f"{{t:{rush.term}}}:journal", count=1)

@@ -21,7 +21,7 @@ def test_consent_is_asked_for_given_and_used(
     ada.go(f"/terms/{term.id}")
     row = ada.page.locator(f"#section-{section.id}")
     expect(row).to_contain_text("Instructor must agree")
-    row.get_by_role("link", name="Ask the instructor").press("Enter")
+    row.get_by_role("link", name="Request consent").press("Enter")
     ada.page.get_by_role("button", name="Continue").click()
     ada.page.get_by_label("Why do you want to take this class?").fill("I draw every day.")
     ada.page.get_by_role("button", name="Continue").click()

@@ -125,7 +125,7 @@ def test_compact_rows_are_equally_high_whatever_they_say(
     asks = builders.a_section(builders.a_course(f"ASK-{term.id}"), term, consent=True)
     builders.an_open_window(term, minutes=300)
     ada, ben = (meet(name, viewport=screen).enter(term) for name in ("ada", "ben"))
-    expect(ada.cell(asks)).to_contain_text("Ask the instructor")
+    expect(ada.cell(asks)).to_contain_text("Request consent")
     [height] = heights(ada.page)
     ben.pick(last_seat)
     expect(ada.cell(last_seat)).to_contain_text("Join waitlist")

@@ -22,12 +22,12 @@ def test_an_auditor_gets_a_report_by_mail(
     page = auditor.page
 
     page.goto(f"/admin/terms/{term.id}/underfilled")
-    page.get_by_role("link", name="Get it by email").press("Enter")
+    page.get_by_role("link", name="Email me this").press("Enter")
     expect(page.get_by_label("Report", exact=True)).to_have_value("underfilled")
     expect(page.get_by_label("Term", exact=True)).to_have_value(str(term.id))
     page.get_by_label("How often").select_option("Every weekday (Monday to Friday)")
     page.get_by_label("Time", exact=True).fill("17:05")
-    page.get_by_role("button", name="Get it by email").press("Enter")
+    page.get_by_role("button", name="Email me this").press("Enter")
     row = page.locator("main tbody tr")
     expect(row).to_contain_text("Every weekday (Monday to Friday) at 5:05 pm")
     if scripts:

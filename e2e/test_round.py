@@ -59,7 +59,7 @@ def test_a_round_from_its_making_to_a_checked_result(
     boss.get_by_role("button", name="Look at it once more").click()
     boss.get_by_role("button", name="Store and compute").click()
     expect(boss.get_by_role("link", name="Publish the result")).to_be_visible(timeout=SLOW)
-    boss.get_by_role("link", name="Compare mechanisms").click()
+    boss.get_by_role("link", name="Compare methods").click()
     expect(boss.get_by_text("With the real draw of the round.")).to_be_visible()
     boss.go_back()
     boss.get_by_role("link", name="Publish the result").click()

@@ -237,7 +237,7 @@ STOPS = (
     Stop("max", "/admin/accounts", "main tbody a", "main .row-code"),
     Stop("max", "/admin/students/{student}?term={open}"),
     Stop("max", "/admin/students/{student}?term={open}", "main a:has-text('Add a hold')"),
-    Stop("max", "/admin/students/{student}?term={open}", "main a:has-text('Add a permission')"),
+    Stop("max", "/admin/students/{student}?term={open}", "main a:has-text('Grant a permission')"),
     Stop("max", "/admin/students/{student}?term={open}", "main a:has-text('Add a course')"),
     Stop("max", "/admin/students/{student}/holds/new", "main form [type=submit]", ".errors"),
     Stop("max", "/admin/students/{student}/holds/{hold}/lift"),

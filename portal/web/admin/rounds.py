@@ -337,7 +337,7 @@ def try_out(term_id: int, round_id: int) -> ResponseReturnValue:
     except RoundRefused as refusal:
         return done(str(REFUSED[refusal.code]), address)
     enqueue(term_id, ["rounds"])
-    return done(_("The mechanisms are being compared. Reload the page in a moment."), address)
+    return done(_("The methods are being compared. Reload the page in a moment."), address)
 
 
 @bp.get("/<int:round_id>/compare")

@@ -74,9 +74,9 @@ STATUS_PAGES = {
         _l("Publish"), _l("Publish the section"), _l("Publish section"), _l("Published: %(name)s.")
     ),
     "unpublish": StatusPage(
-        _l("Make it a draft again"),
-        _l("Make the section a draft again"),
-        _l("Make it a draft again"),
+        _l("Unpublish"),
+        _l("Unpublish the section"),
+        _l("Unpublish section"),
         _l("A draft again: %(name)s."),
     ),
     "confirm": StatusPage(

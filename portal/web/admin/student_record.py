@@ -293,7 +293,7 @@ def grant(student_id: int) -> ResponseReturnValue:
         "A permission does not give a seat. Windows, seats and the waitlist still"
         " apply. To give a seat at once, adjust the student’s classes."
     )
-    title, button = _("Add a permission"), _("Add permission")
+    title, button = _("Grant a permission"), _("Grant permission")
     return _confirm(record, act, form, title=title, button=button, meaning=[meaning])
 
 

@@ -131,10 +131,9 @@ CHANGES = {
         _l("%(term)s is published."),
     ),
     "unpublish": Wording(
-        _l("Make the term a draft again"),
+        _l("Unpublish the term"),
         _l(
-            "If you make it a draft, students and instructors can’t see it until you publish it"
-            " again."
+            "If you unpublish it, students and instructors can’t see it until you publish it again."
         ),
         _l("%(term)s is a draft again."),
         danger=True,

@@ -67,7 +67,7 @@ ASK_FOR = {
     "late_add": _l("Ask for a late add"),
     "late_drop": _l("Ask for a late drop"),
     "credit_overload": _l("Ask for more credits"),
-    "consent": _l("Ask the instructor"),
+    "consent": _l("Request consent"),
     "permission": _l("Ask for permission"),
     "withdrawal": _l("Ask to withdraw"),
 }

@@ -222,7 +222,7 @@ def test_section_with_students_cannot_be_deleted(
 
 
 def take_back(section: Section) -> None:
-    """Make the section a draft again, without the pages."""
+    """Unpublish the section, without the pages."""
     with transaction() as session:
         other = {"status": "NEW", "version": Section.version + 1}
         session.execute(update(Section).where(Section.id == section.id).values(other))

@@ -17,7 +17,7 @@ BUSIER = """(term) => {
     const before = heights();
     for (const worker of document.querySelectorAll(".ops-worker"))
         worker.innerHTML = '<span>silent</span>, <span class="muted small">'
-            + 'last heartbeat 58 s ago · registration-7.example.edu:294967</span>';
+            + 'last seen 58 s ago · registration-7.example.edu:294967</span>';
     for (const number of document.querySelectorAll(".ops td.num, .ops [data-figure]"))
         number.prepend("98,70");
     for (const badge of document.querySelectorAll(".ops-watched .badge"))

@@ -43,7 +43,7 @@ def test_the_delays_of_recording_are_told_in_plain_words(
     ada.pick(section)
     portal.audit(term.name)
     boss.go("/admin/operations")
-    boss.page.get_by_role("link", name="Recording delay").click()
+    boss.page.get_by_role("link", name="Time to save decisions").click()
     row = boss.page.locator('tr[data-event="enrolled"][data-stage="recorded"]')
     expect(row.get_by_role("rowheader")).to_contain_text("A student enrolled")
     spans = boss.page.get_by_role("navigation", name="Time span")
@@ -78,7 +78,7 @@ def test_a_job_that_was_given_up_is_tried_again(meet: Meet, portal: Running, ter
     row = boss.page.locator("#ops-dead-jobs li")
     expect(row).to_have_count(1)
     row.get_by_role("link", name="Retry").click()
-    expect(boss.dialog).to_contain_text("Update sections in the ledger")
+    expect(boss.dialog).to_contain_text("Update sections for registration")
     boss.dialog.get_by_role("button", name="Retry").click()
     expect(boss.dialog.locator(".errors")).to_contain_text("Enter a reason")
     job.args = [term.id]

@@ -50,7 +50,7 @@ def test_raised_seats_reach_a_waiting_student_on_screen(
     expect(ben.page.locator(f'.toast[data-about="{last_seat.id}"]')).to_contain_text("seat")
     for person in (ada, ben):
         expect(person.seats(last_seat)).to_contain_text("1 of 3 open")
-    expect(boss.page.locator(f"#seats-{last_seat.id}")).to_contain_text("1 of 3 open")
+    expect(boss.page.locator(f"#seats-{last_seat.id}")).to_contain_text("2 of 3 enrolled")
     ada.asks_until(ada.row(last_seat).locator(".row-code", has_text="-77"))
     portal.audit()
 

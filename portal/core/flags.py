@@ -25,20 +25,20 @@ from portal.core.outage import postgresql
 
 LABELS = {
     "waiting_room": _l("Waiting rooms"),
-    "room_record": _l("Record of waiting rooms"),
+    "room_record": _l("Backup of queue positions"),
     "captcha": _l("Captcha"),
     "captcha_server": _l("External captcha server"),
-    "captcha_breaker": _l("Circuit breaker: captcha server"),
+    "captcha_breaker": _l("Pause when the captcha server fails"),
     "rate_limits": _l("Rate limits"),
     "live_push": _l("Live updates"),
     "mail": _l("Email"),
-    "mail_breaker": _l("Circuit breaker: mail server"),
+    "mail_breaker": _l("Pause when the mail server fails"),
     "webhooks": _l("Webhooks"),
-    "payments_breaker": _l("Circuit breaker: payment provider"),
-    "provider_breaker": _l("Circuit breaker: login provider"),
-    "autoscaling": _l("Autoscaling of workers"),
-    "bulkheads": _l("Bulkheads"),
-    "caches": _l("Caches"),
+    "payments_breaker": _l("Pause when the payment provider fails"),
+    "provider_breaker": _l("Pause when the login provider fails"),
+    "autoscaling": _l("More workers when work piles up"),
+    "bulkheads": _l("Limits on uploads and background work"),
+    "caches": _l("Data kept in memory"),
 }
 WHEN_OFF = {
     "waiting_room": _l("Off: everyone is admitted at once, including students who are waiting."),
@@ -63,7 +63,7 @@ WHEN_OFF = {
     "autoscaling": _l("Off: each queue keeps its minimum number of workers."),
     "bulkheads": _l("Off: uploads and background jobs are accepted without a limit."),
     "caches": _l(
-        "Off: pages read data from PostgreSQL each time. This is slower but always current."
+        "Off: pages read data from the database each time. This is slower but always current."
     ),
 }
 NAMES = tuple(LABELS)

@@ -24,7 +24,7 @@ RETRY_AFTER = 5  # seconds before the last retry of a job that failed three time
 QUEUE_LABELS = {
     "record": _l("Record decisions"),
     "promote": _l("Promote from waitlists"),
-    "maintain": _l("Update sections in the ledger"),
+    "maintain": _l("Update sections for registration"),
     "notify": _l("Send notifications and email"),
     "documents": _l("Check documents of applications"),
     "charges": _l("Call the payment provider"),

@@ -285,14 +285,14 @@ def _of_record(figures: Figures) -> Iterator[Alarm]:
     slowest = figures.stored and figures.stored.lag.p99
     if unrecorded > MANY:
         yield Alarm(
-            _("%(count)s decisions are not recorded yet.", count=grouped(unrecorded)),
+            _("%(count)s decisions are waiting to be saved.", count=grouped(unrecorded)),
             _("They are valid. If the number still grows in five minutes, tell the operators."),
             "few",
         )
     if slowest and slowest > SLOW * 1000:
         yield Alarm(
             _(
-                "Recording is slow: the 99th percentile delay is over %(count)s s.",
+                "Saving decisions is slow: the 99th percentile is over %(count)s s.",
                 count=round(slowest / 1000),
             ),
             _("Decisions stay valid. If this continues, tell the operators."),
@@ -305,7 +305,7 @@ def _of_parts(figures: Figures) -> Iterator[Alarm]:
         if breaker.state == "open":
             yield Alarm(
                 _(
-                    "%(name)s: the circuit breaker is open because calls keep failing.",
+                    "%(name)s: calls keep failing, so the portal waits before it calls again.",
                     name=breaker.name,
                 ),
                 _("The portal retries automatically. If this continues, tell the operators."),

@@ -39,7 +39,7 @@ def test_seats_waitlist_and_room_stand_beside_it(
         session.scalars(select(Room)).one().seats = 40
     page = unescape(admin.get("/admin/requests").text)
     assert f'id="seats-{section.id}"' in page
-    assert "2 waiting, max 5" in TAG.sub("", page)
+    assert "2 of 5 waiting" in TAG.sub("", page)
     assert "Room for 40" in page
     assert asked
 

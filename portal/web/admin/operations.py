@@ -52,9 +52,9 @@ WORKER_STATES = {
     "silent": _l("not responding"),
 }
 LAG_STAGES = {
-    "created": _l("Read from the journal"),
-    "recorded": _l("In the event log"),
-    "projected": _l("In the read models"),
+    "created": _l("Picked up"),
+    "recorded": _l("Saved in the records"),
+    "projected": _l("Shown on pages"),
     "failed": _l("Failed attempts"),
 }
 LAG_SPANS = {"24h": _l("24 hours"), "7d": _l("7 days"), "30d": _l("30 days")}

@@ -128,7 +128,7 @@ def test_search_without_results_says_what_to_do(ada: FlaskClient, term: Any) -> 
     builders.a_section(builders.a_course(), term)
     text = words(ada.get(f"/terms/{term.id}?q=nothing+like+it").text)
     assert "No section matches" in text
-    assert "Clear search and filters" in text
+    assert "Clear all" in text
 
 
 def test_the_search_shows_examples_of_the_term(ada: FlaskClient, term: Any, cast: Cast) -> None:

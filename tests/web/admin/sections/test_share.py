@@ -94,7 +94,7 @@ def test_sections_of_a_pool_give_shared_seats(
     assert (seats(pooled).open, seats(other).open) == (0, 1)
     page = text_of(admin.get(address(pooled)))
     assert "Numbers: 2 of 3 taken in all its sections." in page
-    assert "MAT 1000-02 1 of 2 open" in page
+    assert "MAT 1000-02 0 of 2 enrolled 1 open" in page
     drain(pooled.term_id, seconds=0)
     assert audit_term(pooled.term_id)["clean"]
 

@@ -58,7 +58,7 @@ def _render(now: StudentTerm, view: SectionView, all_seats: SeatCounts) -> str:
         seats=seats,
         counts=live_counts(all_seats),
         offered=seats.claimable or seats.waiting < seats.waitlist_capacity,
-        swaps=any(each.code == "same_course" for each in conflicts),
+        swaps=not lacking and any(each.code == "same_course" for each in conflicts),
         kept=reserved_notes(now, view),
         sharing=now.catalog.sharing(view),
         reasons=explain([*conflicts, *lacking], now.case(view)),

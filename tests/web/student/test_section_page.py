@@ -36,6 +36,8 @@ def test_page_says_what_stands_in_the_way(ada: FlaskClient, term: Any, cast: Cas
     page = ada.get(here(section)).text
     for code in ("time_conflict", "prerequisite"):
         assert f'data-reason="{code}"' in page
+    assert "See what to do" in page
+    assert "Add class" not in page
 
 
 def test_page_works_as_a_dialog(ada: FlaskClient, term: Any) -> None:

@@ -9,21 +9,51 @@ from portal.core.settings import ROOT
 
 SCRIPT = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+# Contrast takes longer than all else, so only the first text of each look is checked for it: of
+# each element, class, color, size, weight and all that is behind the text.
+ONCE = """axe.configure({
+    rules: [{ id: "color-contrast", selector: ":not([data-look-checked])" }],
+})"""
 # An open dialog makes the rest of the page inert, so only the dialog is checked then.
-RUN = """tags => axe.run(
-    document.querySelector("dialog:modal") ?? document,
-    { runOnly: tags, resultTypes: ["violations"], preload: false },
-)"""
+RUN = """async ([tags, checked]) => {
+    const root = document.querySelector("dialog:modal") ?? document;
+    const looks = new Set(checked);
+    const ground = (it) => {
+        if (!it) return "";
+        const { backgroundColor, backgroundImage, opacity } = getComputedStyle(it);
+        const own = `${backgroundColor} ${backgroundImage} ${opacity}`;
+        return ground(it.parentElement) + (own === "rgba(0, 0, 0, 0) none 1" ? "" : `/${own}`);
+    };
+    const filled = (node) => node.nodeType === Node.TEXT_NODE && node.data.trim();
+    const texts = [...root.querySelectorAll("*")].filter((it) =>
+        [...it.childNodes].some(filled) && it.checkVisibility({ visibilityProperty: true }));
+    for (const it of texts) {
+        const { color, fontSize, fontWeight } = getComputedStyle(it);
+        const own = [it.localName, it.getAttribute("class"), color, fontSize, fontWeight];
+        const look = `${own.join(" ")} on ${ground(it)}`;
+        it.toggleAttribute("data-look-checked", looks.has(look));
+        looks.add(look);
+    }
+    const options = { runOnly: tags, resultTypes: ["violations"], preload: false };
+    const { violations } = await axe.run(root, options);
+    return [violations, [...looks]];
+}"""
 SHOWN = 4  # places of each violation
 
 
-def barriers(page: Page) -> list[str]:
-    """Return the violations on the page, or in its open dialog."""
+def barriers(page: Page, checked: set[str] | None = None) -> list[str]:
+    """Return the violations on the page, or in its open dialog.
+
+    The looks of texts in `checked` were checked on earlier pages; those of this page are added.
+    """
     # The page's Content-Security-Policy forbids script elements from other sources.
     if page.evaluate("!window.axe"):
         page.evaluate(_script())
-    found: dict[str, Any] = page.evaluate(RUN, list(TAGS))
-    return [_told(violation) for violation in found["violations"]]
+        page.evaluate(ONCE)
+    known = set[str]() if checked is None else checked
+    found, looks = page.evaluate(RUN, [list(TAGS), list(known)])
+    known.update(looks)
+    return [_told(violation) for violation in found]
 
 
 @cache

@@ -29,16 +29,26 @@ if "gunicorn" in sys.orig_argv and os.path.exists({!r}):
 """
 
 
-@pytest.fixture
-def up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Up]:
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of what runs: `said` is what it says, and where `broken` is no web starts."""
+    return tmp_path_factory.mktemp("restart")
+
+
+@pytest.fixture(scope="module")
+def up(place: Path) -> Iterator[Up]:
     """One with two web processes."""
-    monkeypatch.setenv("WEB_CONCURRENCY", "2")
-    running = Up(tmp_path / "var", free_port())
-    try:
-        running.start()
-        yield running
-    finally:
-        running.end()
+    (place / "sitecustomize.py").write_text(BROKEN.format(str(place / "broken")))
+    running = Up(place / "var", free_port(), said=place / "said")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WEB_CONCURRENCY", "2")
+        patch.setenv("PYTHONPATH", str(place))
+        try:
+            running.start()
+            running.said = None  # what commands say is read from themselves
+            yield running
+        finally:
+            running.end()
 
 
 @pytest.fixture
@@ -108,23 +118,14 @@ def test_no_request_fails_and_pages_come_back_while_every_process_is_replaced(
     }
 
 
-def test_nothing_is_replaced_if_the_new_web_server_does_not_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    broken, said = tmp_path / "broken", tmp_path / "said"
-    (tmp_path / "sitecustomize.py").write_text(BROKEN.format(str(broken)))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    up = Up(tmp_path / "var", free_port(), said=said)
-    try:
-        up.start()
-        before = DataFolder(up.var).pids()
-        broken.touch()
-        up.command("restart", "--no-wait").wait(120)
-        until(lambda: "web does not start, so nothing is replaced" in said.read_text(), "no word")
-        assert DataFolder(up.var).pids() == before
-        assert requests.get(f"{up.address}/login", timeout=60).status_code == 200
-    finally:
-        up.end()
+def test_nothing_is_replaced_if_the_new_web_server_does_not_start(up: Up, place: Path) -> None:
+    before = DataFolder(up.var).pids()
+    (place / "broken").touch()
+    up.command("restart", "--no-wait").communicate(timeout=120)
+    said = place / "said"
+    until(lambda: "web does not start, so nothing is replaced" in said.read_text(), "no word")
+    assert DataFolder(up.var).pids() == before
+    assert requests.get(f"{up.address}/login", timeout=60).status_code == 200
 
 
 def test_a_web_server_needs_no_space_to_say_that_it_serves(tmp_path: Path) -> None:

@@ -4,8 +4,11 @@ All students are logged in, solve the captcha and join the queue while the lobby
 the opening all ask for their queue position at one instant, each on a connection of their own.
 They ask again when the answer tells them to, enter when they are admitted, and open and send the
 forms of three sections as fast as they get answers. The waiting room admits 4,000 a minute.
-Afterwards everything must be recorded. The captcha is easier than usual, because this machine
+In the end everything must be recorded. The captcha is easier than usual, because this machine
 solves it for all browsers; nothing else is simplified.
+
+Afterwards a few further students come and do the same at leisure, ten a second: what a claim takes
+when nobody else asks.
 
 Then the bare hello gets requests at the same times from the opening on, when each request was due,
 over as many connections. `rush_answered` counts every request of the students, including those
@@ -17,6 +20,7 @@ import json
 import random
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -36,6 +40,7 @@ from portal.waiting_room import room
 
 SECTIONS, SEATS, CLAIMS, A_MINUTE = 300, 30, 3, 4000
 ARRIVALS = 150  # students a second who come to the lobby
+LATE, AT_LEISURE = 50, 10  # students who come after the rush, and how many of them a second
 HOUR = 3_600_000  # ms
 WELL = {200, 204}
 SOON = 2.0  # seconds from the last arrival to the opening
@@ -49,6 +54,8 @@ FIGURES = {
     "rush_p99_vs_hello": ("ratio", "99th percentile of the response time over that of hellos"),
     "rush_p99_ms": ("ms", "99th percentile of the response time, from the opening on"),
     "rush_claim_p99_ms": ("ms", "99th percentile of the response time of claims"),
+    "rush_leisure_p99_ms": ("ms", "the same at leisure, after the rush"),
+    "rush_claim_vs_leisure": ("ratio", "that of the rush over that at leisure"),
     "rush_seconds": ("s", "from the opening until everyone has claimed"),
     "rush_generator": ("cores", "load of the generator on the same machine"),
 }
@@ -136,27 +143,32 @@ def figures(_run: int = 0, *, quick: bool = False) -> dict[str, float]:
     """Measure the rush, check what was recorded, and measure the hellos."""
     count, here = (20 if quick else 8000), site(quick=quick)
     with (
-        portal_on_trial.a_rush(count, SECTIONS, seats=SEATS, minutes=60) as term,
+        portal_on_trial.a_rush(count + LATE, SECTIONS, seats=SEATS, minutes=60) as term,
         here.web("rush", FAIRSEAT_CAPTCHA_COST="1000") as port,
     ):
-        students = everyone(here.app, term, count)
+        students = everyone(here.app, term, count + LATE)
+        late = [students.pop() for _ in range(LATE)]
         came = load.play(port, arrivals(students))
         opening = open_soon(term)
         rushed = load.play(port, [patient(each.rush(opening)) for each in students])
-        answered = {(each.account, section) for each in students for section in each.claims}
+        leisure = at_leisure(port, late)
+        known = [*students, *late]
+        answered = {(each.account, section) for each in known for section in each.claims}
         oversold, unrecorded = recorded(term, answered)
     with here.hello() as port:
         bare = load.play(port, [echo(each, opening) for each in students])
-    well = sum(came.statuses[each] + rushed.statuses[each] for each in WELL)
-    claimed = [each.took for student in students for each in student.claims.values()]
+    statuses = came.statuses + rushed.statuses + leisure
+    claim_p99, late_p99 = claims_p99(students), claims_p99(late)
     return {
-        "rush_answered": well / (came.statuses.total() + rushed.statuses.total()),
-        "rush_claimed": len(answered) / (count * CLAIMS),
+        "rush_answered": sum(statuses[each] for each in WELL) / statuses.total(),
+        "rush_claimed": len(answered) / (len(known) * CLAIMS),
         "rush_oversold": oversold,
         "rush_unrecorded": unrecorded,
         "rush_p99_vs_hello": rushed.p99 / bare.p99,
         "rush_p99_ms": rushed.p99,
-        "rush_claim_p99_ms": load.p99(claimed),
+        "rush_claim_p99_ms": claim_p99,
+        "rush_leisure_p99_ms": late_p99,
+        "rush_claim_vs_leisure": claim_p99 / late_p99,
         "rush_seconds": rushed.seconds - SOON,
         "rush_generator": rushed.cpu,
     }
@@ -172,6 +184,19 @@ def everyone(app: object, term: int, count: int) -> list[Student]:
         held = browser.held
         found.append(Student(held.account, term, held.window, wanted, browser.token, jar))
     return found
+
+
+def at_leisure(port: int, late: list[Student]) -> Counter[int]:
+    """Let a few students come and claim one after the other; return the number of each status."""
+    came = load.play(port, arrivals(late))
+    began = time.perf_counter()
+    scripts = [patient(each.rush(began + at / AT_LEISURE)) for at, each in enumerate(late)]
+    return came.statuses + load.play(port, scripts).statuses
+
+
+def claims_p99(students: list[Student]) -> float:
+    """Return the 99th percentile of the response time of these students' claims (ms)."""
+    return load.p99([each.took for student in students for each in student.claims.values()])
 
 
 def arrivals(students: list[Student]) -> Iterable[Script]:

@@ -80,6 +80,10 @@ def test_one_table_has_sections_meetings_instructors_and_courses(tmp_path: Path)
             [["must_be", "level", "Graduate"], ["must_be", "level", "Undergraduate"]],
         ),
         (
+            "Must be enrolled in one of the following Majors:\nArt (ART), Music (MUS)\nPhysics",
+            [["must_be", "major", each] for each in ("Art", "Music", "Physics")],
+        ),
+        (
             "must be level: Graduate\nmay not be major: Biology",
             [["may_not_be", "major", "Biology"], ["must_be", "level", "Graduate"]],
         ),
@@ -213,6 +217,17 @@ def test_a_workbook_of_too_many_sheets_is_refused(tmp_path: Path) -> None:
     write_ods(tmp_path, {f"Sheet {number}": [["CRN"]] for number in range(200)})
     with pytest.raises(ImportFailedError, match="is too large for a workbook"):
         read(tmp_path)
+
+
+def test_findings_in_a_workbook_name_its_rows(tmp_path: Path) -> None:
+    rules = "Must be enrolled in one of the following Levels:\nGraduate\nUndergraduate"
+    lines = [ALGORITHMS | {"Restrictions": rules}, {}, ALGORITHMS | {"CRN": "20559", "Cap": "abc"}]
+    records, report = read(write_xlsx(tmp_path, lines).parent)
+    assert {note.line for note in report.of("unreadable")} == {4}
+    assert [value for _rule, _kind, value in records.sections["20551"]["restrictions"]] == [
+        "Graduate",
+        "Undergraduate",
+    ]
 
 
 @pytest.mark.parametrize("name", ["book.xlsx", "book.ods"])

@@ -19,9 +19,11 @@ from portal.catalog.models import (
     section_instructors,
 )
 from portal.core.db import transaction
-from portal.exchange.importing.models import Options
+from portal.exchange.importing.models import ImportedRecord, Options
 from portal.exchange.importing.report import Note, Report
 from portal.exchange.importing.runs import import_files
+from portal.people.models import Student
+from tests.cast import Cast
 from tests.exchange.campus import Campus, nothing
 from tests.exchange.makers import as_zip, page, press, sent
 from tests.exchange.oneroster import School, moved
@@ -137,14 +139,62 @@ def test_a_section_that_the_files_offer_and_the_portal_does_not_is_named(
 ) -> None:
     term, _ = run(tmp_path, campus(status="A"))
     edit(status=status)
-    for written, count in (("A", 1), ("", 0)):
+    for written in ("A", ""):
         report = Report()
         files = campus(status=written).write(tmp_path)
         import_files(files, Options(term=TERM, update=True), report, nothing)
-        notes = report.of("status_here")
-        assert len(notes) == count
-        assert all(said in str(note.why) for note in notes)
+        [note] = report.of("status_here")
+        assert said in str(note.why)
         assert section(term).status == status
+
+
+def test_sections_that_no_file_has_named_are_not_removed(tmp_path: Path) -> None:
+    term, _ = run(tmp_path, campus().section("10002").section("10003"))
+    with transaction() as session:  # as if an admin had made it
+        session.execute(delete(ImportedRecord).where(ImportedRecord.key.endswith("10003")))
+    run(tmp_path, campus(), remove=True)
+    of_term = select(Section.crn, Section.status).where(Section.term_id == term)
+    with transaction() as session:
+        statuses = dict(session.execute(of_term).all())
+    assert (statuses["10002"], statuses["10003"]) == ("CANCELED", "OPEN")
+
+
+def test_a_registration_number_of_another_course_is_refused(tmp_path: Path) -> None:
+    term, _ = run(tmp_path, campus())
+    edit(note="Edited here")
+    other = campus(course_id="MAT-100", capacity="5").meets(instructors="Nobody").section("10002")
+    for overwrite in (False, True):
+        report = Report()
+        chosen = Options(term=TERM, update=True, overwrite=overwrite, remove=True)
+        import_files(other.course("MAT-100").write(tmp_path), chosen, report, nothing)
+        [note] = report.of("other_course")
+        assert (note.column, note.value) == ("course_id", "MAT-100")
+        assert "CSC-225" in note.why
+        found = section(term)
+        assert (found.note, found.capacity, found.status) == ("Edited here", 30, "OPEN")
+        with transaction() as session:
+            taught = session.execute(select(section_instructors)).all()
+        assert len(taught) == 2
+
+
+def test_values_of_restrictions_that_no_student_has_are_named(tmp_path: Path, cast: Cast) -> None:
+    with transaction() as session:
+        session.execute(update(Student).values(level="Graduate"))
+    assert cast
+    files = campus().restriction("must_be", "level", "Graduat")
+    files.restriction("may_not_be", "level", "graduate").write(tmp_path)
+    report = Report()
+    import_files(tmp_path, Options(term=TERM, update=True), report, nothing)
+    [note] = report.of("value_unknown")
+    assert note.why.endswith("“Graduat” (level). Student records have: Graduate.")
+
+
+def test_a_second_section_of_a_number_is_named(tmp_path: Path) -> None:
+    run(tmp_path, campus(section="01"))
+    report = Report()
+    files = campus(section="01").section("10002", section="1").write(tmp_path)
+    import_files(files, Options(term=TERM, update=True), report, nothing)
+    assert [(note.key, note.column) for note in report.of("number_taken")] == [("10002", "section")]
 
 
 def test_a_department_that_the_portal_has_is_not_called_added(tmp_path: Path) -> None:

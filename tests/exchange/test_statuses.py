@@ -130,8 +130,8 @@ def test_the_rest_of_the_row_is_imported_too(files: Path) -> None:
     [
         ("1", "Confirmed", "A draft can’t be confirmed."),
         ("1", "Canceled", "A draft can’t be canceled."),
-        ("2", "Draft", "it can’t become a draft again."),
-        ("3", "Draft", "it can’t become a draft again."),
+        ("2", "Draft", "Imports don’t make sections drafts."),
+        ("3", "Draft", "Imports don’t make sections drafts."),
     ],
 )
 def test_what_the_pages_refuse_is_refused(

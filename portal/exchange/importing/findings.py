@@ -368,6 +368,24 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "cross_list_not_offered": kept(_l("The cross-listed course is not offered this term.")),
     "levels_disagree": kept(_l("The section’s levels differ from restrictions.csv.")),
+    "value_unknown": kept(
+        _l("No student record has this value of the restriction."),
+        _l("If it is misspelled, correct it and upload the files again."),
+    ),
+    "number_taken": kept(
+        _l("The course has another section with this number."),
+        _l("Give one of the two another number."),
+    ),
+    "other_course": refused(
+        _l(
+            "The portal has this registration number for another course. Its section stays as it"
+            " is, and this row is not imported."
+        ),
+        _l(
+            "Give the row another registration number. If the section really moves to this course,"
+            " cancel it and offer a new one."
+        ),
+    ),
     "course_shared": kept(
         _l("Other terms offer this course too, so the import doesn’t change it."),
         _l("Edit the course on its page if every term should have the new title."),

@@ -148,11 +148,17 @@ def _values(text: str) -> tuple[list[str], bool]:
     """
     written = text.rstrip()
     between = next(each for each in (r"\n", r"\s{2,}", ";", ",") if re.search(each, f"{written},"))
-    parts = (" ".join(part.split()).strip(" ,") for part in re.split(between, written))
-    found = [part for part in parts if part]
+    found = [part for each in re.split(between, written) for part in _coded_values(each)]
     values = [_CODE_AFTER.sub("", part) for part in found]
     coded = all(map(_CODE_AFTER.search, found))
     return values, between == "," and len(values) > 1 and not coded
+
+
+def _coded_values(text: str) -> list[str]:
+    """Return the values between commas if a code follows each, else the text as one."""
+    whole = " ".join(text.split()).strip(" ,")
+    parts = whole.split(", ")
+    return parts if all(map(_CODE_AFTER.search, parts)) else [whole] if whole else []
 
 
 def requisites_by_section(files: Files, report: Report) -> dict[str, Any]:

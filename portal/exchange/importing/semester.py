@@ -401,7 +401,7 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     if status_of(row) is None:
         row.note("status", "status")
     stored = semester.here.records.sections.get(row["crn"], {})
-    code = _read_code(row) if row["course_id"] or not stored else stored["course"]
+    code = _code_of_section(row, stored)
     if code is None:
         return None
     course = semester.courses.get(code) or _course_of(row, code, semester)
@@ -430,6 +430,16 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
         _keep_not_stored(row, semester, "topic")
     if row["link"]:
         row.note("link", "link")
+    return None
+
+
+def _code_of_section(row: Row, stored: dict[str, Any]) -> str | None:
+    """Return the course of a section; report a code that can't be read, or is not the portal's."""
+    here = stored.get("course")
+    code = _read_code(row) if row["course_id"] or not here else here
+    if code is None or here in {None, code}:
+        return code
+    row.note("other_course", "course_id", _k("Here: “%(here)s”."), here=here)
     return None
 
 
@@ -465,6 +475,10 @@ def _number_sections(semester: Semester) -> None:
     """Give each new section without a number the next free one of its course."""
     here = semester.here.records.sections
     taken = {(each["course"], each.get("number", "").lstrip("0")) for each in here.values()}
+    for crn, section in semester.sections.items():
+        place = section.course.code, section.fields["number"].lstrip("0")
+        if crn not in here and place in taken and place[1]:
+            section.row.note("number_taken", "section")
     for section in semester.sections.values():
         taken.add((section.course.code, section.fields["number"].lstrip("0")))
     for crn, section in semester.sections.items():

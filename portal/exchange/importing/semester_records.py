@@ -83,6 +83,7 @@ def stage_semester(
         stage.bases.compare("section", key, base.revision, here.records.section_revision(crn))
         stage.put("section", key, _known_fields(section, semester, options), section.row)
         _stage_instructors(stage, section, key, here, options)
+        _note_unknown_values(section, here)
         note_unchanged_cells(section, base, here, files.names(), erase=options.erase)
     stage.unnamed = {"teaching", "section"} if options.remove else set()
 
@@ -117,6 +118,21 @@ def _stage_subjects(stage: Stage, semester: Semester, here: KnownRecords, report
         stage.put("subject", code, {"name": name, "department": None})
         row = Row("restrictions.csv", 0, {"value": name}, report)
         row.note("major_added", "value", _k("Its code is %(code)s."), code=code)
+
+
+def _note_unknown_values(section: Section, here: KnownRecords) -> None:
+    """Report restrictions to values that no student record has, if students have any."""
+    for _rule, kind, value in section.restrictions:
+        known = sorted(each for of, each in here.of_students if of == kind)
+        if known and value.casefold() not in map(str.casefold, known):
+            section.row.note(
+                "value_unknown",
+                "restrictions",
+                _k("“%(value)s” (%(what)s). Student records have: %(known)s."),
+                value=value,
+                what=kind,
+                known=", ".join(known[:MOST_KNOWN]),
+            )
 
 
 def _new_code(name: str, taken: set[str]) -> str:
@@ -216,6 +232,7 @@ def _known_fields(section: Section, semester: Semester, options: Options) -> dic
     return {name: fields[name] for name in fields.keys() - blank}
 
 
+MOST_KNOWN = 8  # values of student records that a finding names
 COLUMNS = {each.name: each.imported_from for each in PLAIN if each.imported_from} | {
     each: each for each in ("credits", "restrictions", *REQUISITES_IN_WORDS)
 }

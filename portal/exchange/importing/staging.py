@@ -59,6 +59,7 @@ class KnownRecords:
     records: TermRecords = field(default_factory=TermRecords)
     # Values of restrictions after their kinds: of sections, subjects, departments and students.
     values: set[tuple[str, str]] = field(default_factory=set)
+    of_students: set[tuple[str, str]] = field(default_factory=set)  # those of students alone
 
 
 @dataclass
@@ -145,6 +146,7 @@ class Stage:
             {code for row in rows(shared) for code in row if code},
             read_term_records(self.session, term),
             {(kind, value) for kind, value in rows(KNOWN_VALUES)},
+            {(kind, value) for kind, value in rows(text(STUDENT_VALUES))},
         )
 
     def subject_names(self) -> dict[str, str]:
@@ -168,23 +170,29 @@ class Stage:
         self._waiting.clear()
 
 
-KNOWN_VALUES = text("""
-    SELECT kind, value FROM restrictions
-    UNION SELECT 'major', unnest(ARRAY[code, name]) FROM subjects WHERE deleted_at IS NULL
-    UNION SELECT 'college', school FROM departments WHERE deleted_at IS NULL
-    UNION SELECT kind, value FROM (
+STUDENT_VALUES = """
+    SELECT kind, value FROM (
         SELECT DISTINCT level, year, degree, campus, college FROM students
     ) AS students CROSS JOIN LATERAL (VALUES
         ('level', level), ('classification', year), ('degree', degree), ('campus', campus),
         ('college', college)
-    ) AS of_students(kind, value)
+    ) AS of_students(kind, value) WHERE value <> ''
+"""
+KNOWN_VALUES = text(f"""
+    SELECT kind, value FROM restrictions
+    UNION SELECT 'major', unnest(ARRAY[code, name]) FROM subjects WHERE deleted_at IS NULL
+    UNION SELECT 'college', school FROM departments WHERE deleted_at IS NULL
+    UNION {STUDENT_VALUES}
 """)
 # Which records are removed if the files do not name them.
 UNNAMED = {
-    # Sections of the terms that the files are about.
+    # Sections of the terms that the files are about. Only an export has those that no file named.
     "section": f"""
         here.fields ->> 'status' <> 'CANCELED' AND {part(1, "here.key")} IN (
             SELECT {part(1)} FROM import_rows WHERE import_id = :id AND kind = 'section'
+        ) AND (
+            EXISTS (SELECT FROM import_rows WHERE import_id = :id AND exported)
+            OR (here.kind, here.key) IN (SELECT kind, key FROM imported_records)
         )
     """,
     # Teachers and students of the sections in the files.

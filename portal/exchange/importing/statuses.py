@@ -25,7 +25,10 @@ from portal.exchange.term_records import Base
 
 ACTIONS = ("publish", "confirm", "reopen", "cancel")  # of STATUS_CHANGES
 STATUS = "status"  # the kind of record, its only field, and its column
-NO_DRAFT = _k("Students know the section, so it can’t become a draft again.")
+NO_DRAFT = _k(
+    "Imports don’t make sections drafts. The page of an open section does, as long as no student is"
+    " in it."
+)
 FROM_CANCELED = _k("A canceled section stays canceled. To offer the class, create a new section.")
 UNREAD = _k(
     "Some of its values can’t be read. Correct them first: students would see the old ones."
@@ -98,8 +101,11 @@ def stage_status(  # noqa: PLR0913  what a section is, and what its row says
 
 
 def note_not_offered(row: Row, stored: dict[str, Any]) -> None:
-    """Report a section that is a draft or canceled in the portal, and offered in other files."""
-    offers = row[STATUS].strip() and status_of(row) == "OPEN" and not row["revision"]
+    """Report a section that is a draft or canceled in the portal, and offered in other files.
+
+    A row without a status offers its section, too.
+    """
+    offers = status_of(row) == "OPEN" and not row["revision"]
     if offers and stored[STATUS] in {"NEW", "CANCELED"}:
         row.note("status_here", STATUS, HERE, here=value_text(STATUS, stored))
 

@@ -14,6 +14,7 @@ from portal.core.i18n import StoredMessageError, _k, stored_message
 from portal.exchange.importing.failures import ColumnsUnknownError, ImportFailedError
 from portal.exchange.importing.files import Files
 from portal.exchange.importing.report import Note, Report
+from portal.exchange.importing.workbooks import LINE_BREAK
 from portal.exchange.spreadsheets import unescaped
 
 # Half a character: a byte that is not UTF-8 decodes to one, and JSON can contain one.
@@ -116,7 +117,7 @@ def rows(
                 raise ImportFailedError(text_, file=name, most=f"{shape.most_rows:,}")
             if done % EVERY == 0:
                 progress(name, done, max(done, lines - 1))
-            cells = (unescaped(value.strip()) for value in values)
+            cells = (unescaped(value.replace(LINE_BREAK, "\n").strip()) for value in values)
             named = shape.complete(dict(zip(header, cells, strict=False)))
             row = Row(name, line, named, report, headings)
             if len(values) == len(header):

@@ -35,6 +35,8 @@ CPU = 60  # seconds
 SECONDS = 120.0
 MOST_TEXT = 2**27  # bytes of all sheets as CSV
 MOST_SHEETS = 100
+# Within a cell, so that the lines of the CSV file are the rows of the sheet.
+LINE_BREAK = "\u2028"
 UNREADABLE, TOO_LARGE = 2, 3  # exit statuses
 
 
@@ -136,7 +138,7 @@ def _text(cell: Any) -> str:
         case date():
             return cell.isoformat()
         case _:
-            return str(cell)
+            return str(cell).replace("\r\n", "\n").replace("\n", LINE_BREAK)
 
 
 if __name__ == "__main__":

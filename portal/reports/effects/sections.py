@@ -305,7 +305,7 @@ def of_status(action: str, now: Occupancy) -> list[str]:
         case "cancel":
             return _meaning_of_cancel(now)
         case _:
-            return [_("The section returns unchanged, and students can see it again.")]
+            return [_("The section returns as it was: as a draft, or canceled.")]
 
 
 def of_losses(seats: int, positions: int, prior: int) -> list[str]:

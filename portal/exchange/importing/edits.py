@@ -17,8 +17,8 @@ EDITED, STALE, OVERWRITTEN, REMOVED = "edited", "stale", "overwritten", "removed
 DELETED = "deleted_here"
 HERE = _k("Here: “%(here)s”.")
 # Fields that the files would change and that someone has changed since files last did. If the files
-# are an export's, those are all fields of records that have changed since, and no others. What no
-# file has ever said of a course or a section, an admin has.
+# are an export's, those are all fields of records that have changed since, and no others. A value
+# of a course or a section that no file has given comes from an admin.
 EDITED_FIELDS = f"""
     SELECT rows.id, rows.kind, rows.key, rows.file, rows.line, name, stale,
         here.fields AS here, rows.fields AS files

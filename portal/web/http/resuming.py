@@ -21,12 +21,12 @@ TOKEN = "csrf_token"  # noqa: S105  the name of the field; the page gives the fo
 FIELDS = frozenset(
     {
         # claims, drops, swaps, waitlists and plans of students
-        *("act", "along", "anyway", "back", "credits", "do", "edit", "feed", "instead", "line"),
+        *("act", "along", "back", "credits", "do", "edit", "feed", "instead", "line"),
         *("next", "place", "plan", "request", "unsure", "version", "wait"),
         # inboxes, languages, privacy
         *("before", "by_mail", "language", "layout", "private", "seen", "through"),
         # decisions of admins and instructors
-        *("add", "capacity", "confirmed", "course", "credit_limit", "deed", "drop", "note"),
+        *("add", "capacity", "confirmed", "course", "credit_limit", "drop", "note"),
         *("over", "past", "places", "reason", "section", "status", "student", "term", "waives"),
         *("wanted", "was", "whom", "who"),
     }

@@ -1,6 +1,5 @@
 """Creating and editing accounts: a form, a review, then the change."""
 
-from functools import partial
 from typing import ClassVar
 
 from flask import Blueprint, abort, flash, request, url_for
@@ -144,23 +143,16 @@ def edit(account_id: int) -> ResponseReturnValue:
         return go(url_for("admin.student_editing.edit", student_id=student.id))
     address = url_for("admin.accounts.show", account_id=account_id)
     stored = account_editing.details(account)
-    title, back = _("Edit %(name)s", name=stored.name), (address, stored.name)
     with transaction() as session:
         form = AccountForm(sent, session, account)
-        change = RecordEdit(
-            sent=sent,
-            form=form,
-            stored=stored,
-            subject=f"account:{account_id}",
-            back=back,
-            render=partial(form_page, form, title, back),
-        )
+        back = address, stored.name
+        change = RecordEdit(sent, form, stored, f"account:{account_id}", back)
         if page := change.page_before_review(session):
             return page
     wanted = form.details
     if stored.email != wanted.email and (why := _obstacle(account)):
         form.refuse(why, "email")
-        return change.form_page()
+        return change.show_form()
 
     def store(reason: str) -> ResponseReturnValue:
         try:

@@ -258,20 +258,15 @@ def edit(course_id: int) -> ResponseReturnValue:
         course = courses.find(session, course_id) or abort(404)
         stored, terms = courses.details(session, course), courses.offered(session, course_id)
         form = CourseForm(sent, session, stored, terms)
-        change = RecordEdit(
-            sent=sent,
-            form=form,
-            stored=stored,
-            subject=f"course:{course_id}",
-            back=(url_for(".show", course_id=course_id), requisites.shown(stored.code)),
-            render=partial(_form_page, form, course=course),
-        )
+        back = url_for(".show", course_id=course_id), requisites.shown(stored.code)
+        render = partial(_form_page, form, course=course)
+        change = RecordEdit(sent, form, stored, f"course:{course_id}", back, render)
         if early := change.page_before_review(session):
             return early
         wanted = form.details
         if needed := courses.code_obstacles(session, course_id, stored, wanted):
             form.refuse(_code_refusal(needed), "code")
-            return change.form_page()
+            return change.show_form()
         edits = _planned(session, course_id, stored, form)
         meaning = _meaning(stored, form, terms, edits)
         shown = [f"{each.term_id}:{each.id}:{each.version}" for each, *_rest in edits]
@@ -287,7 +282,7 @@ def edit(course_id: int) -> ResponseReturnValue:
             apply_in_ledger(term_id, *ids)
         for term, _count in terms:
             expire(term.id)
-        return done(_("%(name)s is saved.", name=requisites.shown(wanted.code)), change.back[0])
+        return done(_("%(name)s is saved.", name=requisites.shown(wanted.code)), back[0])
 
     return change.confirm(store, meaning, {"section": shown}, edits=edits, cautions=cautions)
 

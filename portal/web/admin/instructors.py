@@ -148,19 +148,11 @@ def new() -> ResponseReturnValue:
 def edit(instructor_id: int) -> ResponseReturnValue:
     """Render the form or what the submitted one changes; store it once it is confirmed."""
     sent, shown = drafts.sent_form(), _instructor(instructor_id)
-    title = _("Edit %(name)s", name=shown.name)
     back = url_for(".show", instructor_id=instructor_id), shown.name
     with transaction() as session:
         stored = instructors.details(session, session.get_one(Instructor, instructor_id))
         form = InstructorForm(sent, session, instructor_id, **vars(stored))
-        change = RecordEdit(
-            sent=sent,
-            form=form,
-            stored=stored,
-            subject=f"teacher:{instructor_id}",
-            back=back,
-            render=partial(form_page, form, title, back),
-        )
+        change = RecordEdit(sent, form, stored, f"teacher:{instructor_id}", back)
         if page := change.page_before_review(session):
             return page
     wanted = form.details

@@ -6,6 +6,7 @@ browser submits nothing again. The change is made when the admin confirms it.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from flask import render_template, request
@@ -28,7 +29,7 @@ from portal.web.http.layout import go
 BUTTONS = ("csrf_token", "edit", "more", "confirmed", "reason", "refused")  # are not sent again
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class RecordEdit:
     """A submitted form beside the stored details of a course, student, instructor or account."""
 
@@ -37,7 +38,7 @@ class RecordEdit:
     stored: RecordDetails
     subject: str  # of its entries in the audit trail
     back: tuple[str, str]  # the page of the record: address and name
-    render: Callable[..., ResponseReturnValue]  # the page of the form
+    render: Callable[..., ResponseReturnValue] | None = None  # the page of the form, if of its own
 
     @property
     def seen(self) -> str:
@@ -58,20 +59,25 @@ class RecordEdit:
         if self.sent and self.sent.get("refused"):
             self.form.refuse(self.sent["refused"])
         if self.sent is None or not is_complete(self.sent, self.form):
-            return self.form_page()
+            return self.show_form()
         if not self.changes and "confirmed" in self.sent:
             return go(self.back[0])
         if self.stored.mark != self.seen:
             facts = conflict(session, self.form, self.subject, self.stored.mark, self.changes)
-            return render_or_redirect(lambda: self.render(**facts))
+            return self._show(**facts)
         if not self.changes:
             self.form.refuse(_("You have not changed anything."))
-            return self.form_page()
+            return self.show_form()
         return None
 
-    def form_page(self) -> ResponseReturnValue:
+    def show_form(self) -> ResponseReturnValue:
         """Render the form with its errors."""
-        return render_or_redirect(lambda: self.render(version=self.seen))
+        return self._show(version=self.seen)
+
+    def _show(self, **context: Any) -> ResponseReturnValue:
+        title = _("Edit %(name)s", name=self.back[1])
+        render = self.render or partial(form_page, self.form, title, self.back)
+        return render_or_redirect(lambda: render(**context))
 
     def confirm(
         self,

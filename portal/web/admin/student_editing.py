@@ -1,7 +1,6 @@
 """Creating and editing students: a form, what changes, then the change."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, ClassVar
 
 from flask import Blueprint, abort, request, url_for
@@ -205,15 +204,8 @@ def edit(student_id: int) -> ResponseReturnValue:
         account, username = student.account_id, student.account.username
         stored = student_editing.details(session, student)
         form = StudentForm(sent, session, stored)
-        title, back = _("Edit %(name)s", name=stored.name), (address_of(student_id), stored.name)
-        change = RecordEdit(
-            sent=sent,
-            form=form,
-            stored=stored,
-            subject=f"student:{student_id}",
-            back=back,
-            render=partial(form_page, form, title, back),
-        )
+        back = address_of(student_id), stored.name
+        change = RecordEdit(sent, form, stored, f"student:{student_id}", back)
         if page := change.page_before_review(session):
             return page
         wanted = form.details
@@ -227,7 +219,7 @@ def edit(student_id: int) -> ResponseReturnValue:
                 "email",
             )
         if form.errors:
-            return change.form_page()
+            return change.show_form()
     meaning = [
         _(
             "Rules use the new record from the next request of the student. Current seats"
@@ -242,7 +234,7 @@ def edit(student_id: int) -> ResponseReturnValue:
             return drafts.show_draft(request.path, refused)
         visitors.forget(account)
         retry_skipped(student_id)
-        return done(_("%(name)s is saved.", name=wanted.name), address_of(student_id))
+        return done(_("%(name)s is saved.", name=wanted.name), back[0])
 
     return change.confirm(store, meaning, cautions=form.cautions())
 

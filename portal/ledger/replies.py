@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from portal.ledger.errors import (
@@ -139,8 +140,14 @@ def registrations(reply: Reply) -> Registrations:
 def student_state(reply: Reply, sections: Sequence[int]) -> StudentState:
     """Return the state of a student, and the counts of those sections that the ledger knows."""
     counts = zip(sections, reply.get("seats") or (), strict=True)
-    stored = {section: row.encode() for section, row in counts if row}
-    return StudentState(registrations(reply), reply["at"], reply["plan"], seats(stored))
+    found = {section: _parsed(section, row) for section, row in counts if row}
+    return StudentState(registrations(reply), reply["at"], reply["plan"], found)
+
+
+@lru_cache(maxsize=20_000)
+def _parsed(section: int, counts: str) -> SeatCounts:
+    """Return counts as stored; most are the same in the next reply."""
+    return _seats(section, json.loads(counts))
 
 
 def _registrations(reply: Reply) -> Registrations | None:

@@ -57,10 +57,18 @@ def render_shared(
     return _filled(parts, own | {"name": escape(who.name), "unread": unread_count(who.id)})
 
 
-def render_shared_fragment(key: Hashable, render: Callable[[], str]) -> Markup:
-    """Render a fragment that depends on the key, the language and the form token."""
-    known = key, current_locale(), *_versions()
-    return Markup(_filled(_parts.get(known) or _keep(known, render), {}))  # noqa: S704 - it is one
+def render_shared_fragment(
+    key: Hashable, render: Callable[[Parts], str], own: Parts | None = None
+) -> Markup:
+    """Render a fragment that depends on the key, the language, the form token and own parts.
+
+    `render` gets the places of the own parts.
+    """
+    own, known = own or {}, (key, current_locale(), *_versions())
+    parts = _parts.get(known)
+    if parts is None or flags.known_off("caches"):
+        parts = _keep(known, lambda: render({name: place(name) for name in own}))
+    return Markup(_filled(parts, own))  # noqa: S704 - it is one
 
 
 def place(name: str) -> Markup:

@@ -1,12 +1,13 @@
 """Fragments: parts of pages that live updates replace."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from cachetools import LRUCache, cached
 from flask import current_app
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from portal.backend import backend
 from portal.catalog import requisites
@@ -23,7 +24,8 @@ from portal.registration.next_steps import NextStep, RefusalContext
 from portal.registration.reasons import Explanation, explain
 from portal.waiting_room import wording
 from portal.web.http import admission
-from portal.web.http.shared_pages import render_shared_fragment
+from portal.web.http.device_zone import device_zone
+from portal.web.http.shared_pages import Parts, render_shared_fragment
 from portal.web.student.student_term import Attention, StudentTerm, reserves_for
 from portal.web.student.waiting_room import WaitingRoomStatus
 from portal.web.student.waitlist_odds import waitlist_odds
@@ -90,13 +92,17 @@ def draw_act(case: RefusalContext, section: int, shown: SectionAct) -> Markup:
     )
 
 
-def banner(status: WaitingRoomStatus) -> Markup:
-    """Render the phase and its countdown, or the queue position, id banner."""
+def banner(status: WaitingRoomStatus, clock: Markup | None = None) -> Markup:
+    """Render the phase and its countdown, or the queue position, id banner.
+
+    `clock` stands for the ledger's time.
+    """
     words = wording.words() if status.kind == "waiting" else phases.countdown_texts()
     return render_fragment(
         "fragments/banner.html",
         student_term=status.student_term,
         status=status,
+        clock=clock or status.student_term.phase.now,
         words=words,
         wording=wording,
     )
@@ -115,16 +121,55 @@ def _captcha(term: int) -> Markup:
     """Render the check that everyone must pass first."""
     page, onward = "captcha/widget.html", f"/terms/{term}"
     key = page, onward, admission.captcha_needed(), admission.proven()
-    return render_shared_fragment(key, lambda: render_fragment(page, onward=onward))
+    return render_shared_fragment(key, lambda _own: render_fragment(page, onward=onward))
 
 
-def top(status: WaitingRoomStatus, **parts: Markup) -> Markup:
-    """Render the banner, the waiting room's status and what the student must resolve."""
-    return render_fragment("student/banner.html", status=status, **parts)
+def top(status: WaitingRoomStatus, attention: Markup) -> Markup:
+    """Render the banner, the waiting room's status and what the student must resolve.
+
+    Students without a position or a visit of their own share it for a second.
+    """
+
+    def render(own: Parts) -> Markup:
+        parts = {"banner": banner(status, own["clock"]), "gate": gate(status)}
+        return render_fragment(
+            "student/banner.html", status=status, attention=own["attention"], **parts
+        )
+
+    own = {"clock": escape(status.student_term.phase.now), "attention": attention}
+    if status.visit.entry or status.visit.token:
+        return render(own)
+    return render_shared_fragment(_common(status), render, own)
+
+
+def _common(status: WaitingRoomStatus) -> tuple[Hashable, ...]:
+    """Return what the top of a page shows to students without a position or a visit."""
+    now = status.student_term
+    phase, window, zone = now.phase, now.phase.window, device_zone()
+    return (
+        now.term,
+        window and (window.id, window.name, window.opens, window.closes),
+        *(phase.now // 1000, status.seconds, now.stage, now.ranks),
+        *(status.kind, status.auto, status.passing, zone and zone.key),
+        *(admission.captcha_needed(), admission.proven()),
+    )
 
 
 def mine(student_term: StudentTerm) -> Markup:
     """Render my seats and waitlists, ids mine and place-<section>."""
+    return _mine(student_term) if student_term.sections else _no_classes(student_term)
+
+
+@cached(
+    LRUCache(maxsize=200),
+    key=lambda now: (now.term.id, now.mark, now.limit, current_locale().language),
+)
+def _no_classes(student_term: StudentTerm) -> Markup:
+    """Render the same once for all students who have no classes."""
+    return _mine(student_term)
+
+
+def _mine(student_term: StudentTerm) -> Markup:
     cases = {
         section: student_term.case(student_term.catalog.section(section))
         for section in student_term.sections
@@ -172,7 +217,21 @@ def mine(student_term: StudentTerm) -> Markup:
 
 def bar(student_term: StudentTerm) -> Markup:
     """Render the total of my seats for phones, id mine-bar."""
-    return render_fragment("fragments/bar.html", student_term=student_term, points=amount)
+    return _bar(
+        student_term.term.id,
+        len(student_term.registrations.enrolled),
+        len(student_term.registrations.waiting),
+        student_term.credits,
+        student_term.limit,
+        current_locale().language,
+    )
+
+
+@lru_cache(maxsize=4_000)
+def _bar(term: int, enrolled: int, waiting: int, held: int, limit: int, _language: str) -> Markup:
+    facts = {"term": term, "enrolled": enrolled, "waiting": waiting}
+    sums = {"held": amount(held), "limit": amount(limit)}
+    return render_fragment("fragments/bar.html", **facts, **sums)
 
 
 def out_of_band(fragment: Markup) -> Markup:

@@ -3,11 +3,13 @@
 from collections.abc import Collection
 from typing import Any
 
+from cachetools import LRUCache, cached
 from flask import current_app
 from htmx_flask import request
 from markupsafe import Markup
 
 from portal.backend import backend
+from portal.core.i18n import current_locale
 from portal.ledger.types import SeatCounts
 from portal.registration import plans
 from portal.registration.credits import amount, credit_choices, credits_in_words, points
@@ -41,16 +43,41 @@ def panel(  # noqa: PLR0913  the ways in which a page may want it
     plan = student_term.plan if plan is None else plan
     known = plan or Plan()
     status_on_page(student_term, known)  # submitting it needs an access token
-    reasons = student_term.precheck.refusals_of_plan(known)
+    if known.choices or full or message or lost:
+        drawn = _draw(student_term, known, plan is None, full=full, message=message, lost=lost)
+    else:
+        drawn = _draw_empty(student_term, known, plan is None)
+    return fragments.out_of_band(drawn) if oob else drawn
+
+
+@cached(
+    LRUCache(maxsize=200),
+    key=lambda now, *plan: (now.term.id, now.phase.kind, *plan, current_locale().language),
+)
+def _draw_empty(student_term: StudentTerm, plan: Plan, away: bool) -> Markup:  # noqa: FBT001 - its key
+    """Render an empty plan beside the list once for all students."""
+    return _draw(student_term, plan, away)
+
+
+def _draw(  # noqa: PLR0913  the ways in which a page may want it
+    student_term: StudentTerm,
+    plan: Plan,
+    away: bool,  # noqa: FBT001 - the plan is not known
+    *,
+    full: bool = False,
+    message: str = "",
+    lost: bool = False,
+) -> Markup:
+    reasons = student_term.precheck.refusals_of_plan(plan)
     everything = [each for line in reasons for found in line for each in found.values()]
     shared = [each for found in everything for each in found if each.code in FOR_ALL]
     common = [*student_term.late_to_add, *shared]
-    planned = plan_credits(known, student_term.catalog)
+    planned = plan_credits(plan, student_term.catalog)
     html = current_app.jinja_env.get_template("fragments/plan.html").render(
         student_term=student_term,
-        plan=known,
-        away=plan is None,
-        lines=_lines(student_term, known, reasons, full=full),
+        plan=plan,
+        away=away,
+        lines=_lines(student_term, plan, reasons, full=full),
         common=distinct(explain(common, student_term.case(None))),
         full=full,
         said=message,
@@ -60,11 +87,10 @@ def panel(  # noqa: PLR0913  the ways in which a page may want it
         after=amount(student_term.credits + planned),
         over=student_term.credits + planned > student_term.limit,
         points=amount,
-        packed=plans.write(known),
+        packed=plans.write(plan),
         key=request_form.new_key(),
     )
-    drawn = Markup(html)  # noqa: S704 - the template escapes
-    return fragments.out_of_band(drawn) if oob else drawn
+    return Markup(html)  # noqa: S704 - the template escapes
 
 
 def _rounds(student_term: StudentTerm) -> list[BallotView]:

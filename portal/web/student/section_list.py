@@ -146,8 +146,8 @@ def section_rows(student_term: StudentTerm, views: list[SectionView]) -> Markup:
     if missing := [view.id for view in views if view.id not in counts]:
         counts |= backend().ledger.seats_of(student_term.term.id, missing)
     language, parts = current_locale().language, []
-    for view in views:
-        before, after = _row(student_term.catalog, view, _own_state(student_term, view), language)
+    for view, own in zip(views, _own_states(student_term, views), strict=True):
+        before, after = _row(student_term.catalog, view, own, language)
         parts += [before, fragments.seats(counts.get(view.id) or unknown_counts(view)), after]
     return Markup("".join(parts))  # noqa: S704 - parts of templates
 
@@ -155,6 +155,18 @@ def section_rows(student_term: StudentTerm, views: list[SectionView]) -> Markup:
 def unknown_counts(view: SectionView) -> SeatCounts:
     """Return the counts of a section that the ledger does not know yet: nothing is available."""
     return SeatCounts(view.id, view.capacity, view.capacity, 0, 0, view.status, 0)
+
+
+def _own_states(student_term: StudentTerm, views: list[SectionView]) -> list[OwnState]:
+    """Return what differs in each row: nothing where neither rules nor classes could matter."""
+    if student_term.sections or student_term.planned or student_term.profile.holds:
+        return [_own_state(student_term, view) for view in views]
+    late = bool(student_term.late_to_add)
+    act = SectionAct("", student_term.opening, reserved=False, late=late)
+    usual = OwnState(act, caution="", brief="", reserved=(), planned=False)
+    return [
+        _own_state(student_term, view) if view.ruled or view.reserves else usual for view in views
+    ]
 
 
 def _own_state(student_term: StudentTerm, view: SectionView) -> OwnState:

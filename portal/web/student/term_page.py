@@ -131,6 +131,8 @@ def _rounds(now: StudentTerm) -> Markup:
     if now.phase.kind == "open":
         return Markup()
     found = ballot_views(now.term.id, now.profile.student, now.phase.now)
+    if not found:
+        return Markup()
     return fragments.render_fragment("student/rounds_note.html", rounds=found, term_id=now.term.id)
 
 
@@ -192,7 +194,6 @@ def around(now: StudentTerm, status: WaitingRoomStatus | None = None) -> dict[st
     """Return what every student page has around its own content."""
     odds.refresh_freed_seats(now.term.id)
     status = status or status_on_page(now)
-    top = {"banner": fragments.banner(status), "gate": fragments.gate(status)}
     attention = fragments.attention(now.term.id, now.attention)
     return {
         "student_term": now,
@@ -200,8 +201,9 @@ def around(now: StudentTerm, status: WaitingRoomStatus | None = None) -> dict[st
         "terms": _near(now.term.id),
         "other_terms": len(offered_terms()) > MOST_TERMS,
         "status": status,
-        **top,
-        "top": fragments.top(status, attention=attention, **top),
+        "top": fragments.top(status, attention),
+        "banner": fragments.banner,
+        "gate": fragments.gate,
         "mine": fragments.mine(now) + fragments.bar(now),
         "plan": partial(panel, now),
         "refresh": status.reload if status.kind == "waiting" else _refresh(now),

@@ -25,7 +25,7 @@ from portal.registration.plan_store import PlanRow, change
 from portal.registration.plans import Plan, pack
 from portal.registration.requests import Choice, SectionRequest
 from portal.web.http import shared_pages
-from portal.web.student import section_list
+from portal.web.student import fragments, plan_panel, section_list
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.ledger_claims import claim
@@ -47,7 +47,8 @@ def without_caches() -> Iterator[None]:
     """Render everything anew."""
     usual = flags._off  # noqa: SLF001  as if an admin had switched it off
     flags._off = frozenset({"caches"})  # noqa: SLF001
-    section_list._row.cache_clear()  # type: ignore[attr-defined]  # noqa: SLF001
+    for kept in (section_list._row, fragments._no_classes, plan_panel._draw_empty):  # noqa: SLF001
+        kept.cache_clear()  # type: ignore[attr-defined]
     try:
         yield
     finally:
@@ -153,6 +154,13 @@ def test_page_has_the_name_and_the_form_token_of_its_reader(
         assert ["<bdi>Ada" in page for page in pair] == [True, False]
         assert ["<bdi>Ben" in page for page in pair] == [False, True]
         assert not any(shared_pages.SECRET in page for page in pair)
+
+
+def test_page_has_the_time_of_its_own_request(ada: FlaskClient, term: Term) -> None:
+    for _ in range(3):
+        before = backend().ledger.now()
+        [now] = re.findall(r'data-now="(\d+)"', read(ada, term))
+        assert before <= int(now) <= backend().ledger.now()
 
 
 def test_message_is_shown_once_to_its_reader(

@@ -1,7 +1,8 @@
-"""Every page of everyone in Spanish, with nothing English left over."""
+"""Every page of everyone in Spanish: nothing English is left over, and no htmx target is lost."""
 
 import re
 from html import unescape
+from itertools import product
 
 import pytest
 from babel.messages.pofile import read_po
@@ -10,6 +11,8 @@ from flask import Flask
 from portal.core.settings import ROOT
 from tests.cast import Cast
 from tests.web.all_pages import Values, a_story, pages_of
+from tests.web.pages import DIALOG
+from tests.web.test_htmx import asking, lacks, lost
 from tests.web.visitors import browser_of
 
 CATALOGUE = ROOT / "portal" / "translations" / "es" / "LC_MESSAGES" / "messages.po"
@@ -52,20 +55,27 @@ def story(app: Flask, cast: Cast) -> Values:
 
 
 @pytest.mark.parametrize("username", ["ada", "iris", "max"])
-def test_no_spanish_page_has_english_text(
+def test_no_page_or_dialog_has_english_text_or_a_lost_htmx_target(
     app: Flask, story: Values, english: set[str], username: str
 ) -> None:
-    client, seen, left = browser_of(app, username), 0, dict[str, str]()
+    client, seen, asked, left, wrong = browser_of(app, username), 0, 0, dict[str, str](), []
     read = set[str]()  # lines, most of which are on many pages
-    for address in pages_of(app, story, username):
-        answer = client.get(address, headers=SPANISH)
+    for address, headers in product(pages_of(app, story, username), (SPANISH, SPANISH | DIALOG)):
+        answer = client.get(address, headers=headers)
         if answer.mimetype == "text/html" and not answer.location:
             lines = set(unescape(NAMES.sub("", answer.text)).split("\n")) - read
             left |= dict.fromkeys(said(english, "\n".join(lines)), address)
             read |= lines
-            seen += answer.status_code == 200
+        if answer.mimetype == "text/html" and answer.status_code == 200:
+            found = list(asking(answer.text))
+            wrong += [f"{address}: {lacks(tag)}: {tag}" for tag in found if lacks(tag)]
+            wrong += [f"{address}: lost: {tag}" for tag in found if lost(tag, answer.text)]
+            asked += len(found)
+            seen += 1
     assert left == {}
+    assert not wrong
     assert seen > 3
+    assert asked > 20
 
 
 def test_anonymous_visitor_gets_spanish(app: Flask, english: set[str]) -> None:

@@ -51,6 +51,7 @@ NO_PAGES = (
 )
 STRICT = {"prerequisites": {"any": [{"course": "MAT-1"}, {"course": "MAT-2"}]}, "note": "Ñ"}
 
+OF_FIRST_TERM = {"section_id", "application_id", "round_id"}
 FAR = datetime(2040, 1, 1, tzinfo=UTC)
 
 Values = dict[str, list[Any]]
@@ -59,7 +60,7 @@ Values = dict[str, list[Any]]
 def pages(app: Flask, values: Values) -> Iterator[str]:
     """Return every page, with each part of the story whose address it may have.
 
-    A window stands with its own term, and a section with the first, where all sections are.
+    A window stands with its own term, and what is in OF_FIRST_TERM with the first, where all is.
     """
     for route in _routes(app):
         yield from _filled(route, values)
@@ -288,7 +289,7 @@ def _filled(rule: Rule, values: Values) -> Iterator[str]:
         given = dict(zip(names, chosen, strict=True))
         terms = values["term_id"]
         term = given.get("term_id", terms[0])
-        if "section_id" in given and term != terms[0]:
+        if OF_FIRST_TERM & given.keys() and term != terms[0]:
             continue
         if "window_id" in given and term != terms[values["window_id"].index(given["window_id"])]:
             continue

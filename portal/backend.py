@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from redis import Redis
 from sqlalchemy import Engine
 
-from portal.core import breakers, db, queue, redis_clients
+from portal.core import breakers, db, ledger_servers, queue, redis_clients
 from portal.core.settings import Settings
 from portal.ledger.client import Ledger
 
@@ -16,7 +16,7 @@ class Backend:
 
     settings: Settings
     engine: Engine
-    redis: Redis
+    redis: Redis  # of jobs, limits and reports; also the ledger's unless that is a cluster
     ledger: Ledger
 
 
@@ -26,8 +26,9 @@ _backend: Backend | None = None
 def connect(settings: Settings) -> Backend:
     """Connect this process to PostgreSQL and the ledger, loading its functions."""
     engine = db.connect(settings.database_url)
-    redis = redis_clients.commands(settings.redis_url)
-    connected = Backend(settings, engine, redis, Ledger(redis, settings.replicas))
+    redis = redis_clients.commands(settings.queue_url)
+    servers = ledger_servers.servers(settings.redis_url, redis)
+    connected = Backend(settings, engine, redis, Ledger(servers, settings.replicas))
     use(connected)
     return connected
 

@@ -136,5 +136,5 @@ def _refused(section: int) -> SubmissionResult:
 def app() -> Flask:
     """Return the portal with this ledger, for a server to run."""
     portal, parts = create_app(Settings.read()), backend()
-    parts.ledger = RowLock(parts.redis, parts.settings.replicas)
+    parts.ledger = RowLock(parts.ledger.servers, parts.settings.replicas)
     return portal

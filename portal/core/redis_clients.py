@@ -1,6 +1,7 @@
 """Redis clients by purpose: commands, blocking reads and subscriptions never share one.
 
-All lead to the server in the URL, or with `redis+sentinel://` to the current primary.
+All lead to the server in the URL, or with `redis+sentinel://` to the current primary. Those of a
+cluster are in `ledger_servers`.
 """
 
 from contextlib import suppress
@@ -24,8 +25,13 @@ SILENCE = 3  # seconds for a server to answer by default
 
 def commands(url: str, *, timeout: float = 2.0, size: int = 64) -> Redis:
     """Return a client for short commands; it sends none twice. `timeout` (s) is per part."""
+    return _client(url, **settings_of_commands(timeout=timeout, size=size))
+
+
+def settings_of_commands(*, timeout: float = 2.0, size: int = 64) -> dict[str, Any]:
+    """Return the settings of a pool for short commands."""
     waits = {"timeout": timeout, "socket_timeout": timeout, "socket_connect_timeout": timeout}
-    return _client(url, max_connections=size, **waits)
+    return {"max_connections": size, **waits}
 
 
 def blocking(url: str, longest: float) -> Redis:
@@ -42,6 +48,8 @@ def check(url: str) -> None:
     """Raise ValueError with the reason if no client can be made for the URL."""
     if behind_sentinels(url):
         parsed(url)
+    elif in_cluster(url):
+        cluster(url)
     else:
         parse_url(url)  # type: ignore[no-untyped-call]
 
@@ -49,6 +57,11 @@ def check(url: str) -> None:
 def behind_sentinels(url: str) -> bool:
     """Return whether the URL names sentinels."""
     return url.startswith(f"{SCHEME}://")
+
+
+def in_cluster(url: str) -> bool:
+    """Return whether the URL names servers of a cluster."""
+    return url.startswith(f"{CLUSTER}://")
 
 
 def _client(url: str, **settings: Any) -> Redis:
@@ -76,6 +89,8 @@ class PatientConnectionPool(BlockingConnectionPool):
     """
 
     answered = 0
+    # What its server replicates, but does not store (`replicas.behind`).
+    marker: tuple[str, ...] = ("PUBLISH", "replicated", "")
 
     def get_connection(self, *_: Any, **__: Any) -> Any:
         """Return a free connection to a server that is there."""
@@ -159,13 +174,13 @@ def parsed(url: str) -> Sentinels:
     db = query.get("db", ["0"])[-1]
     if not db.isdecimal():
         raise ValueError(f"db={db} is not the number of a database")
-    found = tuple(_host(each.strip()) for each in hosts.split(","))
+    found = tuple(_host(each.strip(), PORT, "sentinel") for each in hosts.split(","))
     user = unquote(username) or None, unquote(password) or None
     sentinels = query.get("sentinel_password", [""])[-1] or None
     return Sentinels(found, name, *user, int(db), sentinels)
 
 
-def _host(text: str) -> tuple[str, int]:
+def _host(text: str, default: int, kind: str) -> tuple[str, int]:
     """Return the host and port in `s1`, `s1:26379` or `[::1]:26379`."""
     try:
         given = urlsplit(f"//{text}")
@@ -173,8 +188,8 @@ def _host(text: str) -> tuple[str, int]:
     except ValueError as error:
         raise ValueError(f"{text!r} is not a host and a port") from error
     if not host:
-        raise ValueError("a sentinel's host is missing: give all of them, by commas")
-    return host, PORT if port is None else port
+        raise ValueError(f"a {kind}'s host is missing: give all of them, by commas")
+    return host, default if port is None else port
 
 
 def pool(sentinels: Sentinels, **settings: Any) -> PatientConnectionPool:
@@ -206,9 +221,14 @@ class _Connection(SentinelManagedConnection):
             # Not the parent's method, which treats a refusal as a lost answer.
             return super(SentinelManagedConnection, self).read_response(*args, **settings)
         except ResponseError as error:
-            if isinstance(error, ReadOnlyError) or str(error).startswith("NOREPLICAS"):
+            if has_lost_its_role(error):
                 self.mark_for_reconnect()  # type: ignore[no-untyped-call]
             raise
+
+
+def has_lost_its_role(error: ResponseError) -> bool:
+    """Return whether a server refuses writes because it is a replica, or has too few replicas."""
+    return isinstance(error, ReadOnlyError) or str(error).startswith("NOREPLICAS")
 
 
 class _Pool(SentinelConnectionPool, PatientConnectionPool):
@@ -223,3 +243,29 @@ class _Pool(SentinelConnectionPool, PatientConnectionPool):
         if (connection.host, connection.port) != self.master_address:
             connection.disconnect()
         super().release(connection)
+
+
+# A Valkey or Redis Cluster: `redis+cluster://user:password@h1:6379,h2:6379,h3:6379`. The URL names
+# some of its servers; these know the others.
+
+CLUSTER = "redis+cluster"
+
+
+@dataclass(frozen=True)
+class ClusterUrl:
+    """Some servers of a cluster, and the login that all of them accept."""
+
+    hosts: tuple[tuple[str, int], ...]
+    username: str | None = None
+    password: str | None = None
+
+
+def cluster(url: str) -> ClusterUrl:
+    """Return the parts of the URL; raise ValueError with the reason if it is invalid."""
+    parts = urlsplit(url)
+    login, _, hosts = parts.netloc.rpartition("@")
+    username, _, password = login.partition(":")
+    if parts.path.strip("/") or parts.query:
+        raise ValueError(f"a cluster has neither a database nor options: {CLUSTER}://{hosts}")
+    found = tuple(_host(each.strip(), 6379, "server") for each in hosts.split(","))
+    return ClusterUrl(found, unquote(username) or None, unquote(password) or None)

@@ -7,9 +7,9 @@ from threading import Thread
 from time import sleep
 from typing import Any
 
-from redis import Redis
 from sqlalchemy import Engine
 
+from portal.core.ledger_servers import Servers
 from portal.core.metrics import CONNECTIONS, CONNECTIONS_LIMIT, MEMORY
 
 EVERY = 5.0  # seconds
@@ -18,20 +18,21 @@ PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 log = logging.getLogger(__name__)
 
 
-def watch(kind: str, engine: Engine, redis: Redis) -> None:
+def watch(kind: str, engine: Engine, servers: Servers) -> None:
     """Start sampling; call it in the process that uses the connections, after its fork."""
     Thread(
-        target=_sample_forever, args=(kind, engine, redis), daemon=True, name="resources"
+        target=_sample_forever, args=(kind, engine, servers), daemon=True, name="resources"
     ).start()
 
 
-def sample(kind: str, engine: Engine, redis: Redis) -> None:
+def sample(kind: str, engine: Engine, servers: Servers) -> None:
     """Set the metrics to the current use."""
     postgresql: Any = engine.pool
-    ledger: Any = redis.connection_pool  # its queue holds the free slots
+    ledger = servers.pools()  # the queue of each holds the free slots
+    limit = sum(each.max_connections for each in ledger)
     for store, size, used in (
         ("postgresql", postgresql.size(), postgresql.checkedout()),
-        ("ledger", ledger.max_connections, ledger.max_connections - ledger.pool.qsize()),
+        ("ledger", limit, limit - sum(each.pool.qsize() for each in ledger)),
     ):
         CONNECTIONS_LIMIT.labels(kind, store).set(size)
         CONNECTIONS.labels(kind, store).set(used)
@@ -39,10 +40,10 @@ def sample(kind: str, engine: Engine, redis: Redis) -> None:
     MEMORY.labels(kind).set(resident * PAGE_SIZE)
 
 
-def _sample_forever(kind: str, engine: Engine, redis: Redis) -> None:
+def _sample_forever(kind: str, engine: Engine, servers: Servers) -> None:
     while True:
         try:
-            sample(kind, engine, redis)
+            sample(kind, engine, servers)
         except Exception:  # the next sample may succeed
             log.exception("could not sample connections and memory")
         sleep(EVERY)

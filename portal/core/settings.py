@@ -61,6 +61,7 @@ class Settings:
     database_url: str = field(repr=False)
     redis_url: str = field(repr=False)
     secret_key: str = field(repr=False)
+    queue_redis_url: str = field(default="", repr=False)  # beside a cluster; see `queue_url`
     secret_key_fallbacks: tuple[str, ...] = field(default=(), repr=False)  # former keys
     owner_url: str = field(default="", repr=False)  # of the tables' owner; "" = the portal itself
     replicas: int = 0  # replicas of the ledger that must have a decision before anyone sees it
@@ -110,6 +111,7 @@ class Settings:
         found = cls(
             database_url=env["DATABASE_URL"],
             redis_url=env["REDIS_URL"],
+            queue_redis_url=_queue_redis_url(env["REDIS_URL"]),
             secret_key=env["SECRET_KEY"],
             secret_key_fallbacks=_listed(env.get("SECRET_KEY_FALLBACKS", "")),
             owner_url=env.get("DATABASE_OWNER_URL") or env["DATABASE_URL"],
@@ -155,9 +157,14 @@ class Settings:
         """Return the keys whose signatures are accepted; the last one signs."""
         return [*self.secret_key_fallbacks, self.secret_key]
 
+    @property
+    def queue_url(self) -> str:
+        """Return the URL of the server for all that is not the ledger: jobs, limits, reports."""
+        return self.queue_redis_url or self.redis_url
+
 
 def _replicas(redis_url: str) -> int:
-    """Return FAIRSEAT_REPLICAS, else 1 if sentinels may promote a replica; check the URL."""
+    """Return FAIRSEAT_REPLICAS, else 1 if a replica may be promoted; check the URL."""
     # Import only after gevent has patched the clients' modules: gunicorn reads this file first.
     from portal.core import redis_clients  # noqa: PLC0415
 
@@ -165,11 +172,33 @@ def _replicas(redis_url: str) -> int:
         redis_clients.check(redis_url)
     except ValueError as error:
         raise SettingsError(f"REDIS_URL can't be used: {error}.") from error
-    usual = "1" if redis_clients.behind_sentinels(redis_url) else "0"
+    can_fail_over = redis_clients.behind_sentinels(redis_url) or redis_clients.in_cluster(redis_url)
+    usual = "1" if can_fail_over else "0"
     given = os.environ.get("FAIRSEAT_REPLICAS") or usual
     if not given.isdecimal():
         raise SettingsError(f"FAIRSEAT_REPLICAS={given} is not a number of replicas.")
     return int(given)
+
+
+def _queue_redis_url(redis_url: str) -> str:
+    """Return QUEUE_REDIS_URL, which a cluster needs and nothing else has; raise SettingsError."""
+    from portal.core import redis_clients  # noqa: PLC0415  as above
+
+    given = os.environ.get("QUEUE_REDIS_URL", "")
+    if not redis_clients.in_cluster(redis_url):
+        if given:
+            raise SettingsError("QUEUE_REDIS_URL is only for a REDIS_URL with redis+cluster://.")
+        return ""
+    if not given or redis_clients.in_cluster(given):
+        raise SettingsError(
+            "With redis+cluster:// the cluster has only the ledger. Set QUEUE_REDIS_URL to a server"
+            " of its own for jobs and limits, also behind sentinels."
+        )
+    try:
+        redis_clients.check(given)
+    except ValueError as error:
+        raise SettingsError(f"QUEUE_REDIS_URL can't be used: {error}.") from error
+    return given
 
 
 def _workers(text: str) -> str:

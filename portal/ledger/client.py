@@ -3,13 +3,14 @@
 Credits are hundredths. Times are milliseconds since 1970 by the ledger's clock.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from redis import Redis
 
+from portal.core.ledger_servers import Servers
 from portal.ledger import replies
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import FunctionLibrary, prefix, translate_errors
@@ -35,6 +36,7 @@ from portal.ledger.types import (
     as_payload,
 )
 
+Answer = TypeVar("Answer")
 Times = tuple[int, int]  # when a window opens and closes (ms)
 
 
@@ -47,9 +49,33 @@ class Ledger:
 
     at_once = 100  # seats and waitlist positions that a canceled section frees in one step
 
-    def __init__(self, redis: Redis, replicas: int = 0) -> None:
-        self.redis = redis
-        self.library = FunctionLibrary(redis, replicas=replicas)
+    def __init__(self, servers: Servers, replicas: int = 0) -> None:
+        self.servers = servers
+        self.library = FunctionLibrary(servers, replicas=replicas)
+
+    def redis(self, term: int) -> Redis:
+        """Return the client of the server that has the term."""
+        return self.servers.of(prefix(term))
+
+    def ask_servers(
+        self, terms: Iterable[int], ask: Callable[[Redis, list[int]], Iterable[Answer]]
+    ) -> list[Answer]:
+        """Return the answers of every server to `ask` about its terms.
+
+        Terms of a server that is away are left out. Raises LedgerUnavailable if all are away.
+        """
+        by_tag = {prefix(term): term for term in terms}
+        found: list[Answer] = []
+        away: LedgerUnavailable | None = None
+        for redis, tags in self.servers.grouped(by_tag):
+            try:
+                with translate_errors():
+                    found += ask(redis, [by_tag[tag] for tag in tags])
+            except LedgerUnavailable as error:
+                away = error
+        if away and not found:
+            raise away
+        return found
 
     # Registration ---------------------------------------------------------------------------------
 
@@ -159,12 +185,12 @@ class Ledger:
     def count_plan_change(self, term: int, student: int) -> None:
         """Note that the student's plan has changed."""
         with translate_errors():
-            self.redis.incr(f"{prefix(term)}:plans:{student}")
+            self.redis(term).incr(f"{prefix(term)}:plans:{student}")
 
     def drops(self, term: int, student: int) -> dict[str, int]:
         """Return how many drops of a student counted on each day."""
         with translate_errors():
-            return replies.drops(self.redis.hgetall(f"{prefix(term)}:drops:{student}"))
+            return replies.drops(self.redis(term).hgetall(f"{prefix(term)}:drops:{student}"))
 
     # Admin adjustments ----------------------------------------------------------------------------
 
@@ -273,7 +299,7 @@ class Ledger:
         """Return how many students a student who joins the waitlist in that band would follow."""
         with translate_errors():
             queue = f"{prefix(term)}:queue:{section}"
-            return int(self.redis.zcount(queue, "-inf", f"({band * BAND}"))
+            return int(self.redis(term).zcount(queue, "-inf", f"({band * BAND}"))
 
     def promote(
         self,
@@ -341,11 +367,13 @@ class Ledger:
     def emptying(self, term: int) -> set[int]:
         """Return the canceled sections that still have seats or waitlist positions to free."""
         with translate_errors():
-            return {int(section) for section in self.redis.smembers(f"{prefix(term)}:emptying")}
+            return {
+                int(section) for section in self.redis(term).smembers(f"{prefix(term)}:emptying")
+            }
 
     def held(self, term: int, sections: Sequence[int]) -> dict[int, tuple[int, int]]:
         """Return students enrolled and waiting by section; ignore seats from before the import."""
-        with translate_errors(), self.redis.pipeline(transaction=False) as pipe:
+        with translate_errors(), self.redis(term).pipeline(transaction=False) as pipe:
             for section in sections:
                 pipe.hlen(f"{prefix(term)}:roster:{section}")
                 pipe.zcard(f"{prefix(term)}:queue:{section}")
@@ -355,8 +383,8 @@ class Ledger:
     def pools(self, term: int) -> dict[int, int]:
         """Return the seat pool of each section that shares seats."""
         with translate_errors():
-            pools = [int(pool) for pool in self.redis.hkeys(f"{prefix(term)}:pools")]
-            with self.redis.pipeline(transaction=False) as pipe:
+            pools = [int(pool) for pool in self.redis(term).hkeys(f"{prefix(term)}:pools")]
+            with self.redis(term).pipeline(transaction=False) as pipe:
                 for pool in pools:
                     pipe.smembers(f"{prefix(term)}:pool:{pool}")
                 members = pipe.execute()
@@ -369,26 +397,28 @@ class Ledger:
     def seats(self, term: int) -> dict[int, SeatCounts]:
         """Return the counts of every section of a term."""
         with translate_errors():
-            return replies.seats(self.redis.hgetall(f"{prefix(term)}:seats"))
+            return replies.seats(self.redis(term).hgetall(f"{prefix(term)}:seats"))
 
     def seats_of(self, term: int, sections: Sequence[int]) -> dict[int, SeatCounts]:
         """Return the counts of those of the sections that the ledger knows."""
         if not sections:
             return {}
         with translate_errors():
-            found = self.redis.hmget(f"{prefix(term)}:seats", [str(each) for each in sections])
+            found = self.redis(term).hmget(
+                f"{prefix(term)}:seats", [str(each) for each in sections]
+            )
         return replies.seats(dict(zip(sections, found, strict=True)))
 
     def reserved(self, term: int, section: int) -> dict[int, int]:
         """Return how many seats of a section are taken under each of its reserves."""
         with translate_errors():
-            found = self.redis.hgetall(f"{prefix(term)}:reserved:{section}")
+            found = self.redis(term).hgetall(f"{prefix(term)}:reserved:{section}")
         return {int(reserve): int(held) for reserve, held in found.items()}
 
     def vacant(self, term: int) -> set[int]:
         """Return the sections with a free seat that belongs to a waiting student."""
         with translate_errors():
-            return {int(section) for section in self.redis.smembers(f"{prefix(term)}:vacant")}
+            return {int(section) for section in self.redis(term).smembers(f"{prefix(term)}:vacant")}
 
     # Selection windows -------------------------------------------------------------------------
     #
@@ -398,7 +428,7 @@ class Ledger:
     def windows(self, term: int) -> list[WindowView]:
         """Return every window of a term, ordered by opening time."""
         with translate_errors():
-            return replies.windows(self.redis.hgetall(f"{prefix(term)}:windows"))
+            return replies.windows(self.redis(term).hgetall(f"{prefix(term)}:windows"))
 
     def put_window(
         self,
@@ -473,17 +503,17 @@ class Ledger:
     # Clock, events and workers -------------------------------------------------------------------
 
     def now(self) -> int:
-        """Return the ledger's time in ms."""
+        """Return the ledger's time in ms. In a cluster, the clocks of all servers must agree."""
         with translate_errors():
-            seconds, micros = self.redis.time()
+            seconds, micros = self.servers.any.time()
         return int(seconds) * 1000 + int(micros) // 1000
 
     def last_seq(self, term: int) -> int:
         """Return the number of the term's latest event; 0 if there is none."""
         with translate_errors():
-            return int(self.redis.get(f"{prefix(term)}:seq") or 0)
+            return int(self.redis(term).get(f"{prefix(term)}:seq") or 0)
 
     def clear_woken(self, term: int, worker: str) -> None:
         """Note that a worker has started, so that the next decision enqueues it again."""
         with translate_errors():
-            self.redis.hdel(f"{prefix(term)}:woken", worker)
+            self.redis(term).hdel(f"{prefix(term)}:woken", worker)

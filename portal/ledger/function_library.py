@@ -12,6 +12,7 @@ from redis import Redis
 from redis.exceptions import (
     BusyLoadingError,
     ClusterError,
+    MovedError,
     OutOfMemoryError,
     ReadOnlyError,
     ResponseError,
@@ -20,9 +21,11 @@ from redis.exceptions import ConnectionError as LostConnection
 from redis.exceptions import TimeoutError as LateReply
 
 from portal.core import traces
+from portal.core.ledger_servers import UNSERVED, Servers
 from portal.core.metrics import DECISION_TIME
 from portal.ledger import replicas
 from portal.ledger.errors import LedgerSilent, LedgerUnavailable
+from portal.ledger.replicas import Command
 from portal.ledger.types import NOT_OVERRIDABLE, SECTION_FIELDS
 
 FUNCTIONS = Path(__file__).with_name("functions")
@@ -45,7 +48,7 @@ PARTS = (
     "fence",
 )
 NO_REPLY = (LostConnection, LateReply)  # no answer came
-UNAVAILABLE = (*NO_REPLY, ReadOnlyError, OutOfMemoryError, ClusterError)
+UNAVAILABLE = (*NO_REPLY, *UNSERVED, ReadOnlyError, OutOfMemoryError, ClusterError)
 # On its own, or as the error of a command in a pipeline.
 CANNOT_WRITE = re.compile(r"(?:^|caused error: )(?:NOREPLICAS|MISCONF|MASTERDOWN|FENCED)\b")
 
@@ -97,11 +100,11 @@ class FunctionCall:
 
     def send(self, redis: Redis) -> Any:
         """Return the server's raw reply."""
-        pool = redis.connection_pool
+        pool: Any = redis.connection_pool
         # It is connected now or has raised: nothing was sent.
         connection: Any = pool.get_connection()
         try:
-            return self._send_on(connection)
+            return self._send_on(connection, replicas.behind(pool, self.replicas))
         except BusyLoadingError:
             raise  # an answer: nothing was done
         except NO_REPLY:
@@ -110,8 +113,7 @@ class FunctionCall:
         finally:
             pool.release(connection)
 
-    def _send_on(self, connection: Any) -> Any:
-        behind = replicas.behind(self.replicas)
+    def _send_on(self, connection: Any, behind: Sequence[Command]) -> Any:
         commands = [("FCALL", *self.arguments), *behind]
         connection.send_packed_command(connection.pack_commands(commands))
         reply, *others = [_answer(connection) for _ in range(1 + len(behind))]
@@ -119,7 +121,7 @@ class FunctionCall:
             raise reply
         if others:
             try:
-                replicas.check(others[-2], others[-1], self.replicas)
+                replicas.check(others, self.replicas)
             except replicas.TooFewReplicas:
                 connection.mark_for_reconnect()  # another server may be the primary now
                 raise
@@ -137,26 +139,34 @@ def _answer(connection: Any) -> Any:
 class FunctionLibrary:
     """Loads the functions at startup, or at the first call if the ledger was unavailable.
 
-    An answer counts once as many `replicas` have the decision.
+    Each primary of a cluster has them: a term may move to any. An answer counts once as many
+    `replicas` have the decision.
     """
 
     def __init__(
-        self, redis: Redis, name: str = "fairseat", code: str = CODE, *, replicas: int = 0
+        self, servers: Servers, name: str = "fairseat", code: str = CODE, *, replicas: int = 0
     ) -> None:
-        self.redis = redis
+        self.servers = servers
         self.replicas = replicas
         self.name = name
         self.code = code
-        self.loaded = False
+        self._loaded: set[Redis] = set()
         with suppress(LedgerUnavailable), translate_errors():
             self.load()
 
     def load(self) -> None:
+        """Load the code into every primary."""
+        for primary in self.servers.primaries():
+            self._load_into(primary.redis)
+
+    def _load_into(self, redis: Redis) -> None:
         """Load the code unless this version is there; many processes may do so at once."""
-        libraries = self.redis.function_list(library=self.name, withcode=True)
-        if not any(self.code.encode() in library for library in libraries):
-            self.redis.function_load(self.code, replace=True)
-        self.loaded = True
+        name, rest = self.code.split("\n", 1)
+        code = f'{name}\nlocal PUBLISH = "{self.servers.publish}"\n{rest}'
+        libraries = redis.function_list(library=self.name, withcode=True)
+        if not any(code.encode() in library for library in libraries):
+            redis.function_load(code, replace=True)
+        self._loaded.add(redis)
 
     def ask(self, op: str, term: int, payload: dict[str, Any], *, again: bool = False) -> Any:
         """Return the reply to a decision; `again` says that asking twice is safe.
@@ -164,11 +174,11 @@ class FunctionLibrary:
         Raises LedgerSilent if the decision may have been made without an answer.
         """
         arguments = (f"{self.name}_{op}", 1, prefix(term), encode(payload))
-        call = FunctionCall(arguments, self.replicas)
+        call, redis = FunctionCall(arguments, self.replicas), self.servers.of(prefix(term))
         try:
             name = f"{self.name} {op}"
             with DECISION_TIME.labels(name).time(), traces.span(name):
-                reply = self._send_once_or_twice(lambda: call.send(self.redis), again=again)
+                reply = self._send_once_or_twice(redis, call.send, again=again)
             return orjson.loads(reply)
         except LedgerUnavailable as error:
             if call.unanswered:
@@ -178,41 +188,46 @@ class FunctionLibrary:
     def read(self, op: str, term: int, payload: dict[str, Any]) -> Any:
         """Return the reply of a function that changes nothing."""
         arguments = (f"{self.name}_{op}", 1, prefix(term), encode(payload))
-        reply = self._send_once_or_twice(lambda: self.redis.fcall_ro(*arguments), again=True)
+        reply = self._send_once_or_twice(
+            self.servers.of(prefix(term)), lambda redis: redis.fcall_ro(*arguments), again=True
+        )
         return orjson.loads(reply)
 
     def ask_all(self, op: str, term: int, payloads: Sequence[dict[str, Any]]) -> list[Any]:
         """Return the replies to many decisions that are safe to repeat, in one round trip."""
 
-        def send() -> list[Any]:
-            with self.redis.pipeline(transaction=False) as pipe:
+        def send(redis: Redis) -> list[Any]:
+            with redis.pipeline(transaction=False) as pipe:
                 for payload in payloads:
                     pipe.fcall(f"{self.name}_{op}", 1, prefix(term), encode(payload))
                 return replicas.execute(pipe, self.replicas)
 
-        return [orjson.loads(reply) for reply in self._send_once_or_twice(send, again=True)]
+        redis = self.servers.of(prefix(term))
+        return [orjson.loads(reply) for reply in self._send_once_or_twice(redis, send, again=True)]
 
-    def _send_once_or_twice(self, send: Callable[[], Reply], *, again: bool) -> Reply:
+    def _send_once_or_twice(
+        self, redis: Redis, send: Callable[[Redis], Reply], *, again: bool
+    ) -> Reply:
         with translate_errors():
             try:
-                return self._load_and_send(send)
+                return self._load_and_send(redis, send)
             except NO_REPLY:
                 if not again:
                     raise
-                return self._load_and_send(send)
+                return self._load_and_send(redis, send)
 
-    def _load_and_send(self, send: Callable[[], Reply]) -> Reply:
-        if not self.loaded:
-            self.load()
+    def _load_and_send(self, redis: Redis, send: Callable[[Redis], Reply]) -> Reply:
+        if redis not in self._loaded:
+            self._load_into(redis)
         try:
-            return send()
-        except ReadOnlyError:  # no longer the primary: nothing was done
-            return send()
+            return send(redis)
+        except (ReadOnlyError, MovedError):  # another server is the primary now: nothing was done
+            pass
         except ResponseError as error:  # the server restarted without its functions
             if "Function not found" not in str(error):
                 raise
-        self.load()
-        return send()
+        self._load_into(redis)
+        return send(redis)
 
 
 def encode(payload: dict[str, Any]) -> str:

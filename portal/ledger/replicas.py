@@ -4,11 +4,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 
 from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import ConnectionError as LostConnection
+
+from portal.core.redis_clients import PatientConnectionPool
 
 TIMEOUT = 1000  # ms to wait for replicas, less than a client waits for the server
 LAG = 5  # seconds since a replica's last sign of life until it no longer counts
@@ -54,22 +56,22 @@ class ReplicaHistory:
 _histories: dict[bytes, ReplicaHistory] = {}  # by replication id: a promoted server starts another
 
 
-def behind(replicas: int) -> Sequence[Command]:
+def behind(pool: PatientConnectionPool, replicas: int) -> Sequence[Command]:
     """Return the commands to send on the same connection after the requests.
 
     WAIT waits for what the connection itself has written. A connection that only reads, for example
-    to repeat a request, must write something first: replicas that have it have everything that was
-    read. A message on a channel without listeners is replicated, but not stored.
+    to repeat a request, must write something first, the pool's marker: replicas that have it have
+    everything that was read.
     """
     if not replicas:
         return ()
-    return ("PUBLISH", "replicated", ""), ("WAIT", replicas, TIMEOUT), (INFO,)
+    return pool.marker, ("WAIT", replicas, TIMEOUT), (INFO,)
 
 
 def execute(pipe: Pipeline, replicas: int) -> list[Any]:
     """Return the replies to a pipeline that is no transaction; raise TooFewReplicas."""
-    count, pool = len(pipe), pipe.connection_pool
-    for command in behind(replicas):
+    count, pool = len(pipe), cast("PatientConnectionPool", pipe.connection_pool)
+    for command in behind(pool, replicas):
         pipe.execute_command(*command)  # type: ignore[no-untyped-call]
     replies = pipe.execute(raise_on_error=False)
     for reply in replies[:count]:
@@ -77,20 +79,23 @@ def execute(pipe: Pipeline, replicas: int) -> list[Any]:
             raise reply
     if replicas:
         try:
-            check(replies[-2], replies[-1], replicas)
+            check(replies[count:], replicas)
         except TooFewReplicas:
             pool.disconnect(inuse_connections=False)  # another server may be the primary now
             raise
     return replies[:count]
 
 
-def check(replicated: Any, reply: Any, replicas: int) -> None:
+def check(replies: Sequence[Any], replicas: int) -> None:
     """Raise TooFewReplicas unless WAIT counted enough; a demoted server counts none.
+
+    `replies` are those to the commands of `behind`.
 
     Raises ReplicaLeft if one left the primary lately. It may be about to be promoted, while the old
     primary was frozen, wakes, and still gets confirmations from another replica.
     """
-    found = replicated if isinstance(replicated, int) else 0
+    marked, replicated, reply = replies
+    found = replicated if isinstance(replicated, int) and not isinstance(marked, Exception) else 0
     if found < replicas:
         raise TooFewReplicas(f"{found} of {replicas} replicas have the decision")
     if not isinstance(reply, bytes):

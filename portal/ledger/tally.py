@@ -3,13 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import cycle, product
 from typing import Any
 
 from redis import Redis
 
 from portal.core import recent_slots
 from portal.core.recent_slots import MINUTE, SLOT
-from portal.ledger.function_library import prefix, translate_errors
+from portal.ledger.client import Ledger
+from portal.ledger.function_library import prefix
 
 CLAIMS = ("enrolled", "waitlisted", "refused claim")
 SEATS = ("enrolled", "promoted")
@@ -69,20 +71,23 @@ class Tally:
         return now + sum(whole) - whole[0] * (self.at % SLOT / SLOT)
 
 
-def tally(redis: Redis, terms: Iterable[int], at: int, window: int | None = None) -> Tally:
+def tally(ledger: Ledger, terms: Iterable[int], at: int, window: int | None = None) -> Tally:
     """Return the outcomes in these terms, or in one window, in the quarter of an hour until `at`.
 
     Decisions outside of all windows, such as those of an admin, count with the terms alone.
     """
-    terms, slots = list(terms), recent_slots.recent(at)
-    with translate_errors(), redis.pipeline(transaction=False) as pipe:
-        for slot in slots:
-            for term in terms:
+    slots = recent_slots.recent(at)
+
+    def ask(redis: Redis, mine: list[int]) -> list[Any]:
+        with redis.pipeline(transaction=False) as pipe:
+            for term, slot in product(mine, slots):
                 pipe.hgetall(f"{prefix(term)}:tally:{slot}")
-        replies = iter(pipe.execute())
-    return Tally(
-        at, tuple(sum((_counts(next(replies), window) for _ in terms), Counter()) for _ in slots)
-    )
+            return pipe.execute()
+
+    totals: list[Counts] = [Counter() for _ in slots]
+    for total, found in zip(cycle(totals), ledger.ask_servers(terms, ask), strict=False):
+        total.update(_counts(found, window))
+    return Tally(at, tuple(totals))
 
 
 def _counts(found: Any, window: int | None) -> Counts:

@@ -4,6 +4,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from threading import Event, Lock, Thread
 from typing import Any
 
@@ -13,6 +14,7 @@ from portal.catalog import term_catalog
 from portal.core import flags
 from portal.core.metrics import SOCKETS
 from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.function_library import prefix
 from portal.ledger.types import SeatCounts
 from portal.live import topics
 from portal.live.page import CHECK_SECONDS, LATER, REFUSED, RESTART, Batch, Page
@@ -45,6 +47,7 @@ class Hub:
         redis: Redis,
         read: Callable[[int], dict[int, SeatCounts]],
         render: Callable[[SeatCounts, bool], str],
+        shard: Callable[[str], Redis | None] = lambda _: None,
     ) -> None:
         self.counts = SeatCountCache(read, render)
         self.pages: set[Page] = set()
@@ -59,18 +62,17 @@ class Hub:
         self._updates = Updates()
         self._counts_due = 0.0
         self._started = False
-        self._subscription = Subscription(
-            redis,
-            begun=self._catch_up,
-            handlers={
-                "live": self._receive_event,
-                "recorded": self._collect(Updates.add_recorded),
-                "signal": self._collect(Updates.add_student_signal),
-                "room": self._collect(Updates.add_room),
-                "ended": self._receive_ended,
-                "notification": self._collect(Updates.add_notification),
-            },
-        )
+        self._handlers: dict[str, Handler] = {
+            "live": self._receive_event,
+            "recorded": self._collect(Updates.add_recorded),
+            "signal": self._collect(Updates.add_student_signal),
+            "room": self._collect(Updates.add_room),
+            "ended": self._receive_ended,
+            "notification": self._collect(Updates.add_notification),
+        }
+        self._subscription = Subscription(redis, begun=self._catch_up, handlers=self._handlers)
+        self._shard = shard
+        self._shards: dict[int, Subscription | None] = {}  # by term; None if it needs none
 
     def start(self) -> None:
         """Start listening; call it in the process that serves, after its fork."""
@@ -89,7 +91,9 @@ class Hub:
 
     def stop(self) -> None:
         """End the hub's own threads."""
-        self._subscription.ended = True
+        for each in (self._subscription, *self._shards.values()):
+            if each:
+                each.ended = True
         self._ended.set()
         self._has_updates.set()
 
@@ -120,6 +124,19 @@ class Hub:
             self.pages.add(page)
         SOCKETS.inc()
 
+    def _subscribe_to_shard(self, term: int) -> None:
+        """In a cluster, listen to the servers that have the term, from its first page on."""
+        with self._lock:
+            if not term or term in self._shards:
+                return
+            self._shards[term] = None
+            tag = prefix(term)
+            if redis := self._shard(tag):
+                catch_up = partial(self._catch_up, term)
+                found = Subscription(redis, begun=catch_up, handlers=self._handlers, tag=tag)
+                self._shards[term] = found
+                Thread(target=found.run, daemon=True, name=f"hub-shard-{term}").start()
+
     def remove(self, page: Page) -> None:
         """Remove a page."""
         with self._lock:
@@ -141,6 +158,7 @@ class Hub:
 
     def subscribe(self, page: Page, sections: frozenset[int], wanted: set[Topic]) -> None:
         """Subscribe the page to these topics, and send it the counts that are new to it."""
+        self._subscribe_to_shard(page.term)
         counts = self.counts.of(page.term) if sections else {}
         with self._lock:
             if page not in self.pages:
@@ -189,18 +207,20 @@ class Hub:
             if page.visitor.id == account:
                 page.close(REFUSED)
 
-    def _catch_up(self) -> None:
-        """Send everything that differs: the missed updates are unknown."""
+    def _catch_up(self, of_term: int | None = None) -> None:
+        """Send everything that differs, or only of a term: the missed updates are unknown."""
         try:
             for term in self.counts.terms:
-                changed = self.counts.reload(term)
-                with self._lock:
-                    self._updates.counts[term] |= changed
-            self._rooms.send_heartbeats()
+                if of_term in {None, term}:
+                    changed = self.counts.reload(term)
+                    with self._lock:
+                        self._updates.counts[term] |= changed
+            self._rooms.send_heartbeats(of_term)
         except LedgerUnavailable as error:
             raise OSError(str(error)) from error
         with self._lock:
-            for topic in {topic for page in self.pages for topic in page.topics}:
+            pages = [page for page in self.pages if of_term in {None, page.term}]
+            for topic in {topic for page in pages for topic in page.topics}:
                 for name in SIGNALS_AFTER_A_GAP.get(topic[0], ()):
                     self._updates.add_signal(topic, PageSignal(name, {}, SPREAD_MS))
         self._has_updates.set()

@@ -1,4 +1,8 @@
-"""The only subscription of this process to what the ledger and the recorder publish."""
+"""The subscription of this process to what the ledger and the recorder publish.
+
+In a cluster, what functions publish about a term comes by another one, from the term's primary: if
+that is lost, so is the subscription, and the process knows that it missed messages.
+"""
 
 import json
 import logging
@@ -22,6 +26,7 @@ CHANNELS = (
     "{a:*}:ended",
     "{a:*}:notification",
 )
+SHARD_CHANNELS = ("live", "room")  # of a term: what functions publish
 CHANNEL = re.compile(r"\{[ta]:(\d+)\}:(\w+)")
 PING_SECONDS = 3.0
 LOST_SECONDS = 8.0
@@ -33,7 +38,10 @@ Handler = Callable[[int, Any], None]  # the term or account, and the message
 
 
 class Subscription:
-    """Receives messages of every term; reconnects after the ledger was unavailable."""
+    """Receives messages of every term; reconnects after the ledger was unavailable.
+
+    With a `tag`, such as `{t:7}`, it receives those of a term's shard.
+    """
 
     def __init__(
         self,
@@ -41,8 +49,10 @@ class Subscription:
         *,
         begun: Callable[[], None],
         handlers: Mapping[str, Handler],
+        tag: str = "",
     ) -> None:
         self._redis = redis
+        self._shard = [f"{tag}:{name}" for name in SHARD_CHANNELS] if tag else []
         self._begun = begun
         self._handlers = handlers
         self._failures = 0
@@ -53,7 +63,10 @@ class Subscription:
         while not self.ended:
             try:
                 with self._redis.pubsub() as pubsub:  # type: ignore[no-untyped-call]
-                    pubsub.psubscribe(*CHANNELS)
+                    if self._shard:
+                        pubsub.ssubscribe(*self._shard)
+                    else:
+                        pubsub.psubscribe(*CHANNELS)
                     self._listen(pubsub)
             except (RedisError, OSError) as error:
                 log.warning("lost the ledger's subscription: %s", error)
@@ -85,12 +98,15 @@ class Subscription:
                 pubsub.ping()
 
     def _pass_on(self, message: dict[str, Any]) -> None:
-        if message["type"] == "psubscribe":
+        kind = message["type"]
+        if kind in {"psubscribe", "ssubscribe"}:
             # redis-py also reports this after it has silently reconnected.
-            if message["data"] == len(CHANNELS):
+            if message["data"] == len(self._shard or CHANNELS):
                 self._begun()
                 self._failures = 0
-        elif message["type"] == "pmessage" and (
+        elif kind == "sunsubscribe":
+            raise OSError("another server has the term now")
+        elif kind in {"pmessage", "smessage"} and (
             channel := CHANNEL.fullmatch(message["channel"].decode())
         ):
             self._handle(int(channel[1]), channel[2], message["data"])

@@ -43,10 +43,11 @@ class WaitingRooms:
                 self._due[topic] = now + pause(len(pages))
         return early
 
-    def send_heartbeats(self) -> None:
+    def send_heartbeats(self, of_term: int | None = None) -> None:
         """Send heartbeats for all who wait here; pages that no longer wait are told to check.
 
-        Raises LedgerUnavailable.
+        With `of_term`, only for its rooms. Raises LedgerUnavailable after trying every room: in a
+        cluster another server may answer.
         """
         with self._lock:
             waiting = {
@@ -54,8 +55,16 @@ class WaitingRooms:
                 for topic, pages in self._listeners.by_topic("room").items()
             }
             self._due = {topic: due for topic, due in self._due.items() if topic in waiting}
+        away: LedgerUnavailable | None = None
         for (_, term, window), students in waiting.items():
-            self._ask_to_check(term, window, room.send_heartbeats(term, window, students))
+            if of_term in {None, term}:
+                try:
+                    gone = room.send_heartbeats(term, window, students)
+                    self._ask_to_check(term, window, gone)
+                except LedgerUnavailable as error:
+                    away = error
+        if away:
+            raise away
 
     def send_heartbeats_forever(self, ended: Event) -> None:
         """Send heartbeats until `ended`."""

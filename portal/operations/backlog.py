@@ -56,7 +56,7 @@ class Backlog:
 def read(terms: Sequence[LiveTerm]) -> dict[str, Backlog]:
     """Return the backlog of each queue whose work can be counted; raise what stores raise."""
     live = list(terms)
-    states = list(zip(live, ledger_states(live), strict=True))
+    states = ledger_states(live)
     blocked = _blocked()
     with read_only() as look:
         found = {

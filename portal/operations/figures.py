@@ -243,7 +243,7 @@ def read_figures() -> Figures:
         fenced=or_none(lambda: [term for term in all_terms if fence.why(term.id)], there=at > 0),
         cancellations=or_none(lambda: list(_cancellations(all_terms)), there=at > 0),
         step=step_of(importing.id) if at and importing else ProgressStep(),
-        tally=or_none(lambda: tally(redis, running, at), there=at > 0),
+        tally=or_none(lambda: tally(backend().ledger, running, at), there=at > 0),
         jobs=or_none(_jobs, there=at > 0),
         reports=or_none(lambda: breaking.breaker_states(redis), there=at > 0),
         stored=stored,

@@ -11,8 +11,9 @@ from rq import Queue
 from sqlalchemy import NullPool, create_engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from portal.core import logs, redis_clients, schema
+from portal.core import ledger_servers, logs, redis_clients, schema
 from portal.core.db import with_driver
+from portal.core.settings import Settings
 from portal.ledger import replicas
 from portal.ledger.function_library import prefix
 from portal.operations.workers import alive, workers
@@ -27,15 +28,16 @@ log = logging.getLogger(__name__)
 class Checks:
     """Checks all parts in parallel; one that hangs counts as missing and is not checked twice."""
 
-    def __init__(self, database_url: str, redis_url: str, needed: int = 0) -> None:
-        self.needed = needed  # replicas
+    def __init__(self, settings: Settings) -> None:
+        self.needed = settings.replicas
         self.replicas: int | None = None  # that follow; None if unknown
         self.engine = create_engine(
-            with_driver(database_url),
+            with_driver(settings.database_url),
             poolclass=NullPool,
             connect_args={"connect_timeout": 2, "options": "-c statement_timeout=1000"},
         )
-        self.redis = redis_clients.commands(redis_url, timeout=1.0, size=4)
+        self.redis = redis_clients.commands(settings.queue_url, timeout=1.0, size=4)
+        self.servers = ledger_servers.servers(settings.redis_url, self.redis, timeout=1.0, size=4)
         self.checks = {
             part: Check(part, run)
             for part, run in (
@@ -69,12 +71,14 @@ class Checks:
 
     def _ledger(self) -> Iterable[str]:
         try:
-            self.replicas = replicas.in_sync(self.redis)
+            primaries = self.servers.primaries()
+            self.replicas = min(replicas.in_sync(each.redis) for each in primaries)
         except RedisError:
             self.replicas = None
             raise
-        self.redis.set("fairseat:ready", 1, px=60_000)  # fails on a replica or a full disk
-        if not self.redis.function_list(library="fairseat"):
+        for each in primaries:  # writes fail on a replica or a full disk
+            each.redis.set(f"fairseat:ready{each.tag}", 1, px=60_000)
+        if not all(each.redis.function_list(library="fairseat") for each in primaries):
             yield "ledger"
         if self.replicas < self.needed:
             yield "replicas"
@@ -83,7 +87,8 @@ class Checks:
         with self.engine.connect() as connection:
             recorded = connection.execute(text("SELECT term_id, seq FROM checkpoints")).all()
         for term, seq in recorded:
-            if int(self.redis.get(f"{prefix(term)}:seq") or 0) < seq:
+            redis = self.servers.of(prefix(term))
+            if int(redis.get(f"{prefix(term)}:seq") or 0) < seq:
                 yield "record"  # the ledger has lost recorded events
                 return
 

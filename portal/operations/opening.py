@@ -86,7 +86,7 @@ def read_opening(term: int, window: WindowView) -> Opening:
     return Opening(
         now=now,
         ready=ready,
-        tally=tally(redis, [term], at, window.id),
+        tally=tally(backend().ledger, [term], at, window.id),
         answers=answers,
         unrecorded=_unrecorded(found, of_term),
         lag=found.stored.lag if found.stored else None,

@@ -4,6 +4,7 @@ Values of an unavailable part are left out; a part that hangs delays no scrape.
 """
 
 import logging
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -14,7 +15,10 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
+from redis import Redis
+from redis.exceptions import ConnectionError as LostConnection
 from redis.exceptions import ResponseError
+from redis.exceptions import TimeoutError as LateReply
 from rq import Queue
 from rq.job import Job
 from rq.serializers import JSONSerializer
@@ -52,7 +56,9 @@ STATES = {"closed": 0, "half-open": 1, "open": 2}
 METRICS = {
     "ledger_up": ("Whether the ledger answers",),
     "postgresql_up": ("Whether PostgreSQL answers",),
-    "replicas_in_sync": ("Replicas of the ledger that keep up",),
+    "replicas_in_sync": (
+        "Replicas of the ledger that keep up; in a cluster, of the primary with the fewest",
+    ),
     "replicas_wanted": ("Replicas of the ledger that must keep up",),
     "fenced": ("Whether the ledger decides nothing until it is restored", "term"),
     "unrecorded_events": ("Events that PostgreSQL does not have yet", "term"),
@@ -62,7 +68,7 @@ METRICS = {
         *("event", "stage", "quantile"),
     ),
     "database_bytes": ("Size of the database", "table"),
-    "ledger_memory_bytes": ("Memory that the ledger uses",),
+    "ledger_memory_bytes": ("Memory that the ledger uses; in a cluster, the fullest primary",),
     "ledger_memory_limit_bytes": ("Memory that the ledger may use; 0 if there is no limit",),
     "audit_differences": ("Differences that the last finished audit found", "term"),
     "audit_age_seconds": ("Time since the last finished audit", "term"),
@@ -123,11 +129,7 @@ def read() -> Iterable[Metric]:
         if found.at:
             _set_unrecorded(gauges, found.all_terms, recorded)
     if found.at:
-        used: Any = backend().redis.info("memory")
-        gauges.set("ledger_memory_bytes", used["used_memory"])
-        gauges.set("ledger_memory_limit_bytes", used.get("maxmemory", 0))
-        gauges.set("replicas_in_sync", in_sync(backend().redis))
-        gauges.set("replicas_wanted", backend().settings.replicas or _required_replicas())
+        _set_ledger(gauges, [each.redis for each in backend().ledger.servers.primaries()])
     if found.jobs:
         _set_jobs(gauges, found.jobs)
     for term in found.all_terms if found.fenced is not None else ():
@@ -140,6 +142,28 @@ def read() -> Iterable[Metric]:
     for name in flags.NAMES:
         gauges.set("flag_on", flags.on(name), name)
     return gauges.values()
+
+
+def _set_ledger(gauges: Gauges, primaries: Sequence[Redis]) -> None:
+    """Set the memory of the fullest primary, and the replicas of the one with the fewest.
+
+    One that is about to be replaced does not answer, and counts as one without replicas.
+    """
+    memory, followers, needed = [], [], backend().settings.replicas
+    for redis in primaries:
+        try:
+            found: Any = redis.info("memory")
+            memory.append((found["used_memory"], found.get("maxmemory", 0)))
+            followers.append(in_sync(redis))
+            needed = needed or _required_replicas(redis)
+        except (LostConnection, LateReply):
+            followers.append(0)
+    if memory:
+        used, limit = max(memory, key=lambda each: (each[0] / (each[1] or math.inf), each[0]))
+        gauges.set("ledger_memory_bytes", used)
+        gauges.set("ledger_memory_limit_bytes", limit)
+    gauges.set("replicas_in_sync", min(followers))
+    gauges.set("replicas_wanted", needed)
 
 
 def _set_rooms(gauges: Gauges, terms: Sequence[TermNow]) -> None:
@@ -234,10 +258,10 @@ def _set_unrecorded(
         gauges.set("checkpoint_age_seconds", age if missing else 0.0, term.id)
 
 
-def _required_replicas() -> int:
-    """Return how many replicas the ledger itself requires for a write; 0 if it does not say."""
+def _required_replicas(redis: Redis) -> int:
+    """Return how many replicas a server itself requires for a write; 0 if it does not say."""
     try:
-        found: Any = backend().redis.config_get("min-replicas-to-write")
+        found: Any = redis.config_get("min-replicas-to-write")
     except ResponseError:  # a managed service may hide its settings
         return 0
     return int(found.get("min-replicas-to-write", 0))

@@ -157,7 +157,7 @@ class RateLimiter:
 
 def rate_limiter() -> RateLimiter:
     """Return the rate limiter of this process."""
-    return _rate_limiter(backend().settings.redis_url)
+    return _rate_limiter(backend().settings.queue_url)
 
 
 @cache

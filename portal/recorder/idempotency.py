@@ -112,14 +112,14 @@ def unrecorded(term: int, names: Iterable[str], seq: int) -> list[Difference]:
 def _in_ledger(term: int, keys: Sequence[Key]) -> list[str | None]:
     """Return the ledger's values under these keys."""
     with translate_errors():
-        found: Any = backend().redis.mget([answer_key(term, *key) for key in keys])
+        found: Any = backend().ledger.redis(term).mget([answer_key(term, *key) for key in keys])
     return [answer and answer.decode() for answer in found]
 
 
 def _is_ending(term: int, student: int, request: str) -> bool:
     """Return whether the answer is about to expire: our copy may be deleted already."""
     with translate_errors():
-        left: Any = backend().redis.pttl(answer_key(term, student, request))
+        left: Any = backend().ledger.redis(term).pttl(answer_key(term, student, request))
     return bool(left != -1 and left < ENDING)
 
 

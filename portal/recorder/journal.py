@@ -32,7 +32,7 @@ def read(term: int, anchor: Event | None, count: int, *, copies: int = 0) -> lis
     """
     after = anchor.seq if anchor else 0
     # One server answers everything: another one might have copies of something else.
-    with translate_errors(), backend().redis.pipeline(transaction=False) as pipe:
+    with translate_errors(), backend().ledger.redis(term).pipeline(transaction=False) as pipe:
         # Read the number first: events that arrive in between cannot make it seem ahead.
         pipe.get(f"{prefix(term)}:seq")
         pipe.xrange(f"{prefix(term)}:journal", min=f"{after}-0", count=count + 1)
@@ -72,7 +72,9 @@ def latest(term: int, count: int, after: int = 0) -> list[Event]:
     """Return at most `count` of the latest events after event `after`, newest first."""
     with translate_errors():
         journal = f"{prefix(term)}:journal"
-        return _events(backend().redis.xrevrange(journal, min=f"({after}-0", count=count))
+        return _events(
+            backend().ledger.redis(term).xrevrange(journal, min=f"({after}-0", count=count)
+        )
 
 
 def last_seq(term: int) -> int:
@@ -93,7 +95,9 @@ def restart_commands(term: int, anchor: Event | None) -> list[list[str]]:
 def trim(term: int, through: int) -> None:
     """Delete what lies before event `through`, the anchor of the next read or earlier."""
     with translate_errors():
-        backend().redis.xtrim(f"{prefix(term)}:journal", minid=f"{through}-0", approximate=False)
+        backend().ledger.redis(term).xtrim(
+            f"{prefix(term)}:journal", minid=f"{through}-0", approximate=False
+        )
 
 
 def trim_recorded(term: int, recorded: int) -> None:
@@ -111,7 +115,9 @@ def trim_idle_terms(session: Session) -> None:
 def _range(term: int, since: str = "-", until: str = "+", count: int | None = None) -> list[Event]:
     with translate_errors():
         journal = f"{prefix(term)}:journal"
-        return _events(backend().redis.xrange(journal, min=since, max=until, count=count))
+        return _events(
+            backend().ledger.redis(term).xrange(journal, min=since, max=until, count=count)
+        )
 
 
 def _events(entries: Any) -> list[Event]:

@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import cache
 from time import monotonic
 
+from redis import Redis
 from sqlalchemy import Connection, Select, func, select
 
 from portal.backend import backend
@@ -14,7 +15,7 @@ from portal.core.checkpoints import Checkpoint
 from portal.core.db import read_only
 from portal.core.moments import milliseconds, moment
 from portal.core.queue import NO_TERM, enqueue
-from portal.ledger.function_library import prefix, translate_errors
+from portal.ledger.function_library import prefix
 from portal.recorder import signals
 from portal.recorder.consistency import continuous_audit, fence
 from portal.recorder.consistency.ledger_keys import batches
@@ -78,7 +79,7 @@ class Sweeper:
 
     def turn_windows(self) -> None:
         """Let the ledger open and close windows, if it has lost nothing."""
-        for term, state in zip(self.terms, ledger_states(self.terms), strict=True):
+        for term, state in ledger_states(self.terms):
             if state.fenced:
                 continue
             if state.seq < term.recorded:
@@ -88,7 +89,7 @@ class Sweeper:
 
     def enqueue_due(self) -> None:
         """Enqueue jobs for the workers that have something to do."""
-        for term, state in zip(self.terms, ledger_states(self.terms), strict=True):
+        for term, state in ledger_states(self.terms):
             if state.seq >= term.recorded and not state.fenced:
                 self._enqueue_for(term, state)
         for (term_id, job), why in self.due.items():
@@ -160,18 +161,27 @@ def _live_terms() -> Select[int, int, int, int, datetime | None]:
     )
 
 
-def ledger_states(terms: list[LiveTerm]) -> list[LedgerState]:
-    """Return the ledger's state of each term, in one round trip."""
-    with translate_errors(), backend().redis.pipeline(transaction=False) as pipe:
+def ledger_states(terms: list[LiveTerm]) -> list[tuple[LiveTerm, LedgerState]]:
+    """Return the ledger's state of each term, in one round trip to each server.
+
+    Terms of a server that is away are left out. Raises LedgerUnavailable if all are away.
+    """
+    by_id = {term.id: term for term in terms}
+    found = backend().ledger.ask_servers(by_id, _states)
+    return [(by_id[term], state) for term, state in found]
+
+
+def _states(redis: Redis, terms: list[int]) -> list[tuple[int, LedgerState]]:
+    with redis.pipeline(transaction=False) as pipe:
         for term in terms:
-            pipe.get(f"{prefix(term.id)}:seq")
-            pipe.scard(f"{prefix(term.id)}:vacant")
-            pipe.scard(f"{prefix(term.id)}:emptying")
-            pipe.hlen(f"{prefix(term.id)}:seats")
-            pipe.hmget(f"{prefix(term.id)}:warmup", "version", "opening", "sent")
-            pipe.exists(fence.key(term.id))
+            pipe.get(f"{prefix(term)}:seq")
+            pipe.scard(f"{prefix(term)}:vacant")
+            pipe.scard(f"{prefix(term)}:emptying")
+            pipe.hlen(f"{prefix(term)}:seats")
+            pipe.hmget(f"{prefix(term)}:warmup", "version", "opening", "sent")
+            pipe.exists(fence.key(term))
         replies = batches(pipe.execute(), 6)
-    return [
+    states = (
         LedgerState(
             seq=int(seq or 0),
             vacant=vacant + emptying,
@@ -182,4 +192,5 @@ def ledger_states(terms: list[LiveTerm]) -> list[LedgerState]:
             fenced=bool(fenced),
         )
         for seq, vacant, emptying, sections, (version, opens, sections_sent), fenced in replies
-    ]
+    )
+    return list(zip(terms, states, strict=True))

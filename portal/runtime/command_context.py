@@ -118,6 +118,7 @@ def _urls(run: Run) -> dict[str, str]:
     return {
         "DATABASE_URL": run.database_url,
         "REDIS_URL": run.redis_url,
+        "QUEUE_REDIS_URL": run.queue_redis_url,
         "DATABASE_OWNER_URL": run.owner_url,
     }
 

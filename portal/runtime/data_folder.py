@@ -40,6 +40,7 @@ class Run:
     redis_url: str
     sockets: str
     owner_url: str = ""
+    queue_redis_url: str = ""
 
 
 class DataFolder:

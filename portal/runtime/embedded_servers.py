@@ -33,6 +33,7 @@ class Servers:
         self.database_url = database_url
         self.owner_url = owner_url or database_url  # for migrations
         self.redis_url = redis_url
+        self.queue_redis_url = os.environ.get("QUEUE_REDIS_URL", "")  # beside a given cluster
         self.sockets: Path | None = None
         self.children: list[Child] = []
 
@@ -58,9 +59,18 @@ class Servers:
         if self.sockets:
             shutil.rmtree(self.sockets, ignore_errors=True)
 
+    @property
+    def queue_url(self) -> str:
+        """Return the URL of the server for jobs and limits."""
+        return self.queue_redis_url or self.redis_url
+
     def urls(self) -> dict[str, str]:
         """Return the environment of processes that connect as the portal's own role."""
-        return {"DATABASE_URL": self.database_url, "REDIS_URL": self.redis_url}
+        return {
+            "DATABASE_URL": self.database_url,
+            "REDIS_URL": self.redis_url,
+            "QUEUE_REDIS_URL": self.queue_redis_url,
+        }
 
     def all_urls(self) -> dict[str, str]:
         """Return the environment of processes that may change tables, such as migrations."""

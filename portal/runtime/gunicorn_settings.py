@@ -122,7 +122,7 @@ def post_worker_init(worker: Any) -> None:
     flags.begin()
     if hub := worker.wsgi.extensions.get("live"):  # an app under test may have none
         hub.start()
-        resources.watch("web", backend().engine, backend().redis)
+        resources.watch("web", backend().engine, backend().ledger.servers)
         close_pages_on_exit(worker, hub)
         answers = backend().redis, Event()
         Thread(target=latency.send_forever, args=answers, daemon=True, name="answers").start()

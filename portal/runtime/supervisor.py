@@ -81,7 +81,7 @@ class Supervisor:
         self.folder = folder
         self.servers = servers
         self.supervised: list[SupervisedChild] = []
-        self.pools = WorkerPools(self.supervised, self.child, lambda: self.servers.redis_url)
+        self.pools = WorkerPools(self.supervised, self.child, lambda: self.servers.queue_url)
         self.metrics = folder.emptied("metrics")  # each process counts here
         log = folder.log("fork-server")
         self.fork_server = ForkServer(log, {"DATABASE_OWNER_URL": "", "PYTHONUNBUFFERED": "1"})
@@ -196,7 +196,8 @@ class Supervisor:
         say(f"Servers: {names}." if names else "Servers: those of DATABASE_URL and REDIS_URL.")
         sockets = str(self.servers.sockets or "")
         urls = self.servers.database_url, self.servers.redis_url
-        self.folder.announce(Run(os.getpid(), self.address, *urls, sockets, self.servers.owner_url))
+        more = self.servers.owner_url, self.servers.queue_redis_url
+        self.folder.announce(Run(os.getpid(), self.address, *urls, sockets, *more))
         self.supervised += [
             SupervisedChild(child, time.monotonic(), longest_wait=LONGEST_WAIT_OF_SERVERS)
             for child in self.servers.children

@@ -114,8 +114,10 @@ class Draw:
 def drawn_requests(term: int, window: int) -> list[str]:
     """Return the requests that came early, in the order of the draw."""
     with translate_errors():
-        found: Any = backend().redis.zrange(
-            f"{room_key(term, window)}:line", "-inf", "(1", byscore=True
+        found: Any = (
+            backend()
+            .ledger.redis(term)
+            .zrange(f"{room_key(term, window)}:line", "-inf", "(1", byscore=True)
         )
     return [each.decode() for each in found]
 
@@ -123,7 +125,7 @@ def drawn_requests(term: int, window: int) -> list[str]:
 def arrivals(term: int, window: int) -> tuple[list[int], dict[int, int]]:
     """Return the students who came early, in order, and when (ms) each later one came."""
     base = room_key(term, window)
-    with translate_errors(), backend().redis.pipeline(transaction=False) as pipe:
+    with translate_errors(), backend().ledger.redis(term).pipeline(transaction=False) as pipe:
         pipe.zrange(f"{base}:line", 0, -1, withscores=True)
         pipe.hgetall(f"{base}:who")
         line, who = pipe.execute()
@@ -196,7 +198,7 @@ def _read_positions(of: tuple[int, int]) -> dict[int, int]:
     if not requests:
         return {}
     with translate_errors():
-        owners: Any = backend().redis.hmget(f"{room_key(*of)}:who", requests)
+        owners: Any = backend().ledger.redis(of[0]).hmget(f"{room_key(*of)}:who", requests)
     return {int(each.partition(b":")[0]): at for at, each in enumerate(owners, 1) if each}
 
 

@@ -127,7 +127,7 @@ def find(window: int) -> DrawCodes | None:
 def public_value(term: int, window: int) -> str:
     """Return the public value that the ledger used for a draw; empty if none."""
     with translate_errors():
-        found: Any = backend().redis.hget(room_key(term, window), "public")
+        found: Any = backend().ledger.redis(term).hget(room_key(term, window), "public")
     return found.decode() if found else ""
 
 

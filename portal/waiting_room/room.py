@@ -12,6 +12,7 @@ from redis import Redis
 
 from portal.backend import backend
 from portal.core import flags
+from portal.core.ledger_servers import Servers
 from portal.ledger.errors import LedgerSilent, LedgerUnavailable
 from portal.ledger.function_library import FunctionLibrary, join_files, translate_errors
 from portal.waiting_room.access_tokens import LIFETIME
@@ -138,8 +139,12 @@ def advance_all(terms: Iterable[int]) -> float:
 
     Calling it twice does no harm, so any process may do it.
     """
-    library, limits = _library(backend().redis), _limits()
-    replies = [library.ask("advance_all", term, limits, again=True) for term in terms]
+    library, limits = _library(backend().ledger.servers), _limits()
+
+    def ask(_: Redis, mine: list[int]) -> list[Any]:
+        return [library.ask("advance_all", term, limits, again=True) for term in mine]
+
+    replies = backend().ledger.ask_servers(terms, ask)
     openings: list[float] = [each["opens_in"] / 1000 for each in replies if "opens_in" in each]
     return min([LONGEST_PAUSE, *openings])
 
@@ -147,7 +152,7 @@ def advance_all(terms: Iterable[int]) -> float:
 def state(term: int, window: int) -> RoomState:
     """Return the state of the room."""
     payload = {"window": window, **_limits()}
-    return room_state(_library(backend().redis).read("state", term, payload))
+    return room_state(_library(backend().ledger.servers).read("state", term, payload))
 
 
 def set_limits(  # noqa: PLR0913  the room, its limits, and what was seen
@@ -214,7 +219,7 @@ def use_public_value(
     """
     prepared = f"drawn:{secrets.token_hex(8)}"
     key, pairs = f"{draw_seeds.room_key(term, window)}:{prepared}", list(scores.items())
-    with translate_errors(), backend().redis.pipeline(transaction=False) as pipe:
+    with translate_errors(), backend().ledger.redis(term).pipeline(transaction=False) as pipe:
         for begin in range(0, len(pairs), BATCH):
             some = pairs[begin : begin + BATCH]
             pipe.hset(key, mapping={str(student): repr(score) for student, score in some})
@@ -265,7 +270,7 @@ def _entry(entry: Any, room: RoomState) -> QueueEntry:
 def _call(function: str, term: int, window: int, **payload: Any) -> Any:
     sent = {"window": window, **_limits(), **payload}
     try:
-        return _library(backend().redis).ask(function, term, sent, again=True)
+        return _library(backend().ledger.servers).ask(function, term, sent, again=True)
     except LedgerSilent as error:  # each function may be repeated, so no outcome stays unknown
         raise LedgerUnavailable(str(error)) from error
 
@@ -284,5 +289,5 @@ def _limits() -> dict[str, Any]:
 
 
 @lru_cache(maxsize=4)
-def _library(redis: Redis) -> FunctionLibrary:
-    return FunctionLibrary(redis, "room", CODE, replicas=backend().settings.replicas)
+def _library(servers: Servers) -> FunctionLibrary:
+    return FunctionLibrary(servers, "room", CODE, replicas=backend().settings.replicas)

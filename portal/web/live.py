@@ -53,8 +53,8 @@ def _begin(state: "BlueprintSetupState") -> None:
         return app.jinja_env.get_template(template).render(seats=seats, staff=staff)
 
     ledger = backend().ledger
-    redis = redis_clients.subscriber(backend().settings.redis_url)
-    app.extensions["live"] = Hub(redis, ledger.seats, render)
+    redis = redis_clients.subscriber(backend().settings.queue_url)
+    app.extensions["live"] = Hub(redis, ledger.seats, render, ledger.servers.shard_subscriber)
 
 
 def hub() -> Hub:

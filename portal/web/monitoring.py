@@ -107,7 +107,7 @@ def _word(well: bool) -> str:  # noqa: FBT001  what it puts into words
 @cache
 def checks(settings: Settings) -> Checks:
     """Return the checks of this process."""
-    return Checks(settings.database_url, settings.redis_url, settings.replicas)
+    return Checks(settings)
 
 
 # Metrics: one scrape returns every process of this node, and the ledger's state

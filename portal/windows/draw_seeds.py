@@ -15,7 +15,7 @@ BITS = 52  # bits of a digest that count: a score of a sorted set holds no more
 
 def seed(term: int, window: int) -> str:
     """Return the seed, made once; it stays secret until the window opens."""
-    return _seed(backend().redis, term, window)
+    return _seed(backend().ledger.redis(term), term, window)
 
 
 def commitment(term: int, window: int) -> str:

@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import socket
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from random import random
@@ -87,7 +88,7 @@ def make_ready(term: int) -> bool:
 
     Raises LedgerBehind if the ledger has lost recorded events.
     """
-    redis = backend().redis
+    redis = backend().ledger.redis(term)
     with (
         translate_errors(),
         Lock(redis, f"{_key(term)}:lock", timeout=LOCK_SECONDS, blocking_timeout=40),
@@ -109,7 +110,7 @@ def make_ready(term: int) -> bool:
 def readiness(term: int) -> Readiness | None:
     """Return how ready a term is; None if nothing has begun."""
     with translate_errors():
-        found: Any = backend().redis.hgetall(_key(term))
+        found: Any = backend().ledger.redis(term).hgetall(_key(term))
     if not found:
         return None
     facts = {name.decode(): int(value) for name, value in found.items()}
@@ -187,7 +188,7 @@ def report(name: str, last: Process) -> Process:
     with translate_errors():
         requested = int(redis.get(PRELOAD) or 0)
         if backend().settings.replicas:
-            replicas.notice_changes(redis)
+            _notice_replicas()
     read = last.read
     if requested > last.request or not read:
         read_ahead()
@@ -203,6 +204,13 @@ def report(name: str, last: Process) -> Process:
     return current
 
 
+def _notice_replicas() -> None:
+    """Look which replicas each primary has that answers."""
+    for primary in backend().ledger.servers.primaries():
+        with suppress(RedisError):
+            replicas.notice_changes(primary.redis)
+
+
 def _has_sections(term: int, found: Readiness) -> bool:
     """Return whether the ledger still has the sections that were sent."""
     return len(backend().ledger.seats(term)) >= found.sections
@@ -211,7 +219,7 @@ def _has_sections(term: int, found: Readiness) -> bool:
 def _store(term: int, **facts: int) -> None:
     mapping: Any = facts
     with translate_errors():
-        backend().redis.hset(_key(term), mapping=mapping)
+        backend().ledger.redis(term).hset(_key(term), mapping=mapping)
 
 
 def _key(term: int) -> str:

@@ -33,7 +33,7 @@ def test_error_is_logged_and_the_next_sample_counts(
     backend: Backend, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(resources, "EVERY", 0.01)
-    resources.watch(KIND, cast("Any", FlakyEngine(backend)), backend.redis)
+    resources.watch(KIND, cast("Any", FlakyEngine(backend)), backend.ledger.servers)
     for thread in threads():
         if thread.name == "resources":
             thread.join(10)

@@ -1,8 +1,8 @@
 """`make faults`: every fault during a rush, and whether every answer stays true.
 
 `--short` runs a few in one rush on `fairseat up` and writes nothing; else each runs on
-`make cluster`, and its result goes to docs/faults.json and docs/reliability.md at once. A run
-continues where the last one ended; `--anew` runs faults again.
+`make cluster`, or on a ledger in a Valkey Cluster. Its result goes to docs/faults.json and
+docs/reliability.md at once. A run continues where the last one ended; `--anew` runs faults again.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.faults.checker import Verdict
 from tests.faults.disks import apart, mountable, mounted
-from tests.faults.faults import CLUSTER, FAULTS, UP, Fault
+from tests.faults.faults import CLUSTER, FAULTS, SHARDS, UP, Fault
 from tests.faults.run import Row, run
 from tests.faults.table import Results
 from tests.faults.trial import TIMEOUT, Disks, Trial, running
@@ -41,17 +41,19 @@ def main() -> int:
     own_disks = not asked.short and mountable()
     if own_disks:
         apart(sys.argv[1:])
-    where = UP if asked.short else CLUSTER
     only = asked.only.split(",")
-    chosen = [
-        each for each in FAULTS if where in each.on and any(word in each.name for word in only)
-    ]
-    faults = [each for each in chosen if own_disks or not each.disks]
-    disks: Disks = mounted if own_disks else nullcontext
-    with running(where, asked.students, disks, asked.keep) as trial:
-        if asked.short:
-            return not _row(trial, faults, 1, asked.keep).green
-        return not _rounds(trial, faults, asked)
+    chosen = [each for each in FAULTS if any(word in each.name for word in only)]
+    possible = [each for each in chosen if own_disks or not each.disks]
+    green = True
+    for where in (UP,) if asked.short else (CLUSTER, SHARDS):
+        faults = [each for each in possible if where in each.on]
+        disks: Disks = mounted if own_disks and where == CLUSTER else nullcontext
+        if faults:
+            with running(where, asked.students, disks, asked.keep) as trial:
+                if asked.short:
+                    return not _row(trial, faults, 1, asked.keep).green
+                green = _rounds(trial, faults, asked)
+    return not green
 
 
 def _rounds(trial: Trial, faults: Sequence[Fault], asked: argparse.Namespace) -> bool:

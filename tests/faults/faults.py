@@ -22,7 +22,7 @@ from tests.faults.trial import MAIL, Trial, until
 
 Undo = Callable[[], None]
 Look = Callable[[Trial, Rush], Iterable[str]]  # what is wrong while it lasts
-CLUSTER, UP = "cluster", "up"
+CLUSTER, UP, SHARDS = "cluster", "up", "shards"
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,33 @@ def full_disk(trial: Trial) -> Undo:
     return lambda: filler.unlink(missing_ok=True)
 
 
+def kill_shard(trial: Trial) -> Undo:
+    """Kill -9 of the primary that has the semester; it comes back once it has been replaced."""
+    shards = trial.shards
+    assert shards
+    number = shards.primary_of(trial.term)
+    shards.send(signal.SIGKILL, number)
+    until(lambda: shards.replaced(trial.term, number), "nobody is promoted")
+    return shards.servers[number].start
+
+
+def freeze_shard(trial: Trial) -> Undo:
+    """Stop the primary that has the semester."""
+    shards = trial.shards
+    assert shards
+    number = shards.primary_of(trial.term)
+    shards.send(signal.SIGSTOP, number)
+    return lambda: shards.send(signal.SIGCONT, number)
+
+
+def move_term(trial: Trial) -> Undo:
+    """Move the semester to another primary while it is claimed in."""
+    shards = trial.shards
+    assert shards
+    shards.move(trial.term, shards.another_primary(shards.primary_of(trial.term)))
+    return nothing
+
+
 BOTH = (CLUSTER, UP)
 FAULTS = (
     Fault("web node: kill -9", kill("web-1")),
@@ -175,6 +202,9 @@ FAULTS = (
     Fault("a sentinel: frozen", freeze("sentinel-2"), 8),
     Fault("a sentinel: restarted", restart("sentinel-3")),
     Fault("a sentinel: cut off from the ledger", cut_from_ledger("sentinel-2"), 12),
+    Fault("a cluster’s primary: kill -9", kill_shard, on=(SHARDS,)),
+    Fault("a cluster’s primary: frozen", freeze_shard, 12, on=(SHARDS,)),
+    Fault("a cluster’s term: moved to another primary", move_term, on=(SHARDS,)),
     Fault("PostgreSQL: kill -9", kill("postgres"), on=BOTH),
     Fault("PostgreSQL: frozen", freeze("postgres"), 12),
     Fault("PostgreSQL: restarted", restart("postgres", signal.SIGINT)),

@@ -8,7 +8,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-OWN = ("DATABASE_URL", "REDIS_URL", "FAIRSEAT_VAR", "PORT")
+OWN = ("DATABASE_URL", "REDIS_URL", "QUEUE_REDIS_URL", "FAIRSEAT_VAR", "PORT")
 
 
 @pytest.mark.timeout(900)  # a whole portal, several of whose parts are killed

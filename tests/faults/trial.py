@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from portal.people.models import Account
 from portal.recorder.event_log import read_events
 from portal.recorder.events import Event
 from portal.recorder.journal import last_seq
+from portal.runtime import embedded_valkey
 from portal.runtime.data_folder import DataFolder, Run
 from portal.runtime.listener import not_ready
 from portal.windows import readiness as warmth
@@ -41,6 +42,7 @@ from tests.faults.mailserver import MailServer, a_mail_server
 from tests.ports import free_port
 from tests.recorder.processes import recorded
 from tests.runtime.test_up import Up
+from tests.valkey_cluster import ValkeyCluster
 
 Disks = Callable[[Path], AbstractContextManager[None]]
 SECTIONS, SEATS, WAITLIST = 6, 2, 8
@@ -71,6 +73,8 @@ class Trial:
     deciders: list[Student] = field(default_factory=list)  # admins who decide applications
     terms: int = 0
     mails: int = 0  # of the outbox when the rush began
+    shards: ValkeyCluster | None = None  # of its ledger
+    term: int = 0  # the latest one
 
     @property
     def clustered(self) -> bool:
@@ -111,6 +115,7 @@ class Trial:
         """A new semester whose window is open, with few seats, for the same students."""
         self.terms += 1
         term = cast.a_term(f"Trial {self.terms}", credit_limit=60, drops_per_day=1000)
+        self.term = term.id
         sections = [
             cast.a_section(
                 cast.a_course(f"TRY-{self.terms}{n:02}"), term, capacity=SEATS, waitlist=WAITLIST
@@ -146,7 +151,7 @@ class Trial:
     def settled(self, term: int) -> bool:
         """Return whether all is recorded, and no free seat waits for a student of a waitlist."""
         try:
-            redis = backend().redis
+            redis = backend().ledger.redis(term)
             return recorded(term) == last_seq(term) and not redis.scard(f"{{t:{term}}}:vacant")
         except (RedisError, LedgerUnavailable):
             return False
@@ -196,11 +201,16 @@ def selections(term: int, students: Iterable[Student]) -> tuple[set[Pair], set[P
 def running(what: str, students: int, disks: Disks, keep: Path | None = None) -> Iterator[Trial]:
     """`fairseat up` or `make cluster`, and this process connected to its servers.
 
-    Its logs are copied to `keep` at the end.
+    With "shards", it is `fairseat up` with a ledger in a Valkey Cluster. Its logs are copied to
+    `keep` at the end.
     """
     var = Path(tempfile.mkdtemp(prefix="fairseat-faults-"))
     given = dict(os.environ)
-    with a_mail_server(var / "mail", free_port()) as mail, stripe_api() as provider:
+    with (
+        _shards(var) if what == "shards" else nullcontext((None, {})) as (shards, urls),
+        a_mail_server(var / "mail", free_port()) as mail,
+        stripe_api() as provider,
+    ):
         provider.pages, provider.loses = f"{provider.url}/pay", True
         os.environ |= {
             "FAIRSEAT_GATE": "1",
@@ -214,8 +224,9 @@ def running(what: str, students: int, disks: Disks, keep: Path | None = None) ->
             "FAIRSEAT_STRIPE_URL": provider.url,
             "FAIRSEAT_STRIPE_CHECKOUT": provider.url,
         }
-        up = Up(var, free_port(), what, workers="", said=var / "said.log")
-        trial = Trial(up, mail, provider)
+        command = "up" if shards else what
+        up = Up(var, free_port(), command, workers="", given=urls, said=var / "said.log")
+        trial = Trial(up, mail, provider, shards=shards)
         try:
             with disks(trial.folder), _started(trial):
                 _without_limits()
@@ -231,6 +242,22 @@ def running(what: str, students: int, disks: Disks, keep: Path | None = None) ->
 
 
 @contextmanager
+def _shards(var: Path) -> Iterator[tuple[ValkeyCluster, dict[str, str]]]:
+    """A Valkey Cluster and a server for jobs, and the settings that lead to them."""
+    shards = ValkeyCluster(var / "shards", durable=True)
+    sockets = Path(tempfile.mkdtemp(prefix="fairseat-"))
+    queue = embedded_valkey.child(var / "queue", sockets, var / "queue.log", durable=True, lock=0)
+    queue.start()
+    until(lambda: embedded_valkey.answers(sockets), "the server for jobs does not start")
+    try:
+        yield shards, {"REDIS_URL": shards.url, "QUEUE_REDIS_URL": embedded_valkey.url(sockets)}
+    finally:
+        queue.kill()
+        shards.end()
+        shutil.rmtree(sockets, ignore_errors=True)
+
+
+@contextmanager
 def _started(trial: Trial) -> Iterator[None]:
     try:
         trial.up.start()
@@ -243,7 +270,7 @@ def _started(trial: Trial) -> Iterator[None]:
 def _connect(trial: Trial) -> None:
     run = trial.run
     os.environ |= {"DATABASE_URL": run.database_url, "REDIS_URL": run.redis_url}
-    os.environ["DATABASE_OWNER_URL"] = run.owner_url
+    os.environ |= {"DATABASE_OWNER_URL": run.owner_url, "QUEUE_REDIS_URL": run.queue_redis_url}
     os.environ["SECRET_KEY"] = "unused: nothing is signed here"
     subscribers.connect()
     connections.connect(Settings.read())

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import strategies as some
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from portal.core.ledger_servers import OneServer
 from portal.ledger.client import Ledger
 from portal.ledger.errors import KeyReused, WindowRefused
 from portal.ledger.types import (
@@ -46,7 +47,7 @@ class Pair(RuleBasedStateMachine):
     def begin(self) -> None:
         self.desk = Desk(self.address)
         self.desk.redis.flushall()
-        self.ledger = self.desk.ledger = Steps(self.desk.redis)
+        self.ledger = self.desk.ledger = Steps(OneServer(self.desk.redis))
         self.ledger.at_once = BATCH
         self.model = Model()
         self.version = 0

@@ -4,6 +4,7 @@ import json
 from typing import Any
 from uuid import uuid4
 
+from portal.core.ledger_servers import OneServer
 from portal.core.redis_clients import commands
 from portal.ledger.client import Ledger
 from portal.ledger.types import (
@@ -32,7 +33,7 @@ class Desk:
 
     def __init__(self, address: str) -> None:
         self.redis = commands(address)
-        self.ledger = Ledger(self.redis)
+        self.ledger = Ledger(OneServer(self.redis))
 
     def open_window(self, window: int = OPEN) -> Change:
         """Schedule a window that opened a minute ago and closes in an hour."""

@@ -168,7 +168,7 @@ def test_a_deadline_that_has_passed_stays_so_on_a_server_whose_clock_is_behind(
     put(desk, add_deadline=now, drop_deadline=now)
     desk.ledger.turn(TERM)
     later = {"add_deadline": now + DAY, "drop_deadline": now + DAY}
-    desk.ledger.redis.hset(f"{prefix(TERM)}:deadlines", mapping=later)
+    desk.redis.hset(f"{prefix(TERM)}:deadlines", mapping=later)
     assert desk.claim(501, 1).outcome is Outcome.REFUSED
 
 

@@ -10,7 +10,7 @@ KEEP = 20 * 60_000
 
 
 def counted(desk: Desk) -> Tally:
-    return tally(desk.redis, [TERM], desk.ledger.now())
+    return tally(desk.ledger, [TERM], desk.ledger.now())
 
 
 def test_tally_counts_seats_waitlist_positions_and_refusals(desk: Desk) -> None:
@@ -50,7 +50,7 @@ def test_tally_of_a_window_leaves_out_other_windows_and_admins(desk: Desk) -> No
     desk.section(1, capacity=5)
     desk.claim(501, 1)
     desk.claim(502, 1, windows=[])  # refused: no window is open for this student
-    of = {each: tally(desk.redis, [TERM], desk.ledger.now(), each) for each in (OPEN, 0, 999)}
+    of = {each: tally(desk.ledger, [TERM], desk.ledger.now(), each) for each in (OPEN, 0, 999)}
     assert [each.total["enrolled"] for each in of.values()] == [1, 0, 0]
     assert [dict(each.reasons) for each in of.values()] == [{}, {"window_unscheduled": 1}, {}]
     assert counted(desk).claims == 2

@@ -14,6 +14,7 @@ from simple_websocket import Server
 from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core import redis_clients
+from portal.core.ledger_servers import OneServer
 from portal.ledger.client import Ledger
 from portal.ledger.types import SeatCounts, SectionSpec
 from portal.live import frames
@@ -158,14 +159,14 @@ def test_a_ledger_that_was_away_is_heard_again(
     cast: Cast, section: Section, open_tab: Open, lonely: Lonely
 ) -> None:
     redis = redis_clients.commands(lonely.redis_url)
-    put(Ledger(redis), section, 2)
+    put(Ledger(OneServer(redis)), section, 2)
     tab = open_tab(cast.ada.account_id, lonely.node)
     tab.ask(section.term_id, [section.id])
     tab.shows(section.id, 2)
     lonely.restart()
     redis.connection_pool.disconnect()
-    put(Ledger(redis), section, 3)
+    put(Ledger(OneServer(redis)), section, 3)
     tab.shows(section.id, 3)
-    put(Ledger(redis), section, 4)
+    put(Ledger(OneServer(redis)), section, 4)
     tab.shows(section.id, 4)
     redis.close()

@@ -10,6 +10,7 @@ from portal.ledger.function_library import prefix
 # asked about kept seats, where somebody may be marked as passed over.
 NOT_IN_LOG = (
     *("woken", "tally", "aside", "marked", "journal", "fence", "warmup"),
+    "replicated",
     "deadlines_seen",  # set anew when the deadlines are next sent
 )
 UNASKED = 8  # among the counts of a section
@@ -17,17 +18,16 @@ UNASKED = 8  # among the counts of a section
 
 def dump(term: int) -> dict[str, Any]:
     """Return every key with its value."""
-    redis, at = backend().redis, f"{prefix(term)}:"
+    redis, at = backend().ledger.redis(term), f"{prefix(term)}:"
     names = sorted(name.decode().removeprefix(at) for name in redis.scan_iter(match=f"{at}*"))
-    found = {name: _value(at + name) for name in names if not name.startswith(NOT_IN_LOG)}
+    found = {name: _value(redis, at + name) for name in names if not name.startswith(NOT_IN_LOG)}
     for counts in found.get("seats", {}).values():
         counts[UNASKED : UNASKED + 1] = [None]
     stored = {section for section, counts in found.get("seats", {}).items() if any(counts[7:8])}
     return found | {"vacant": found.get("vacant", set()) - stored}
 
 
-def _value(name: str) -> Any:
-    redis: Any = backend().redis
+def _value(redis: Any, name: str) -> Any:
     match redis.type(name):
         case b"string":
             return _parsed(redis.get(name))

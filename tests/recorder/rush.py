@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import insert, text
 
 from portal.backend import backend
-from portal.catalog.models import Section
+from portal.catalog.models import Course, Section
 from portal.core.db import transaction
 from portal.ledger.client import Ledger
 from portal.ledger.types import AdminAdjustment, Claim, Decision, SectionSpec
@@ -29,12 +29,27 @@ class Rush:
 
 def a_rush(sections: int = 20, students: int = 100, capacity: int = 10, waitlist: int = 10) -> Rush:
     """Return a term with so many sections of one size in the ledger, and so many students."""
-    term = cast.a_term()
+    made = _students(students)
+    return a_rush_of(made, sections=sections, capacity=capacity, waitlist=waitlist)
+
+
+def a_rush_of(
+    students: Sequence[int],
+    *,
+    sections: int = 20,
+    capacity: int = 10,
+    waitlist: int = 10,
+    name: str = "Fall 2030",
+    code: str = "MTH-1010",
+) -> Rush:
+    """Return such a term for known students; each has its own name and course."""
+    term = cast.a_term(name)
     window = cast.an_open_window(term)
-    made = _sections(term.id, sections, capacity, waitlist)
+    course = cast.a_course(code, 3)
+    made = _sections(term.id, course, sections, capacity, waitlist)
     specs = [spec(section, capacity=capacity, waitlist=waitlist) for section in made]
     backend().ledger.put_sections(term.id, specs)
-    return Rush(term.id, made, _students(students), window.id)
+    return Rush(term.id, made, students, window.id)
 
 
 def spec(section: int, **fields: Any) -> SectionSpec:
@@ -141,8 +156,7 @@ def everyone_everywhere(rush: Rush) -> list[tuple[int, int]]:
     return [(student, section) for section in rush.sections for student in rush.students]
 
 
-def _sections(term: int, count: int, capacity: int, waitlist: int) -> list[int]:
-    course = cast.a_course("MTH-1010", 3)
+def _sections(term: int, course: Course, count: int, capacity: int, waitlist: int) -> list[int]:
     rows = [
         {
             "term_id": term,

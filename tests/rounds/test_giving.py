@@ -70,7 +70,7 @@ def seats(term: Term) -> dict[int, list[int]]:
     """The students of each section."""
     ledger, found = backend().ledger, {}
     for section in ledger.seats(term.id):
-        roster: Any = ledger.redis.hkeys(f"{{t:{term.id}}}:roster:{section}")
+        roster: Any = ledger.redis(term.id).hkeys(f"{{t:{term.id}}}:roster:{section}")
         found[section] = sorted(map(int, roster))
     return found
 

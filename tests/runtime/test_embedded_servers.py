@@ -32,6 +32,7 @@ def test_nothing_is_embedded_where_both_are_given(folder: DataFolder) -> None:
     assert given.urls() == {
         "DATABASE_URL": "postgresql://elsewhere/x",
         "REDIS_URL": "redis://elsewhere",
+        "QUEUE_REDIS_URL": "",
     }
 
 

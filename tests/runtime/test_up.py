@@ -35,6 +35,7 @@ class Up:
     what: str = "up"
     demo: bool = False
     workers: str = FEW
+    given: dict[str, str] = field(default_factory=dict)  # more of its environment
     said: Path | None = None  # a file for what it says, which else must be read before it is much
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
 
@@ -65,6 +66,7 @@ class Up:
             "PORT": str(self.port),
             "FAIRSEAT_DEMO": str(int(self.demo)),
             "FAIRSEAT_WORKERS": self.workers,
+            **self.given,
         }
         with ExitStack() as files:
             said = files.enter_context(self.said.open("a")) if self.said else subprocess.PIPE
@@ -108,7 +110,7 @@ class Up:
             process.communicate(timeout=120)
 
 
-GIVEN = {"DATABASE_URL", "REDIS_URL", "SECRET_KEY"}
+GIVEN = {"DATABASE_URL", "REDIS_URL", "QUEUE_REDIS_URL", "SECRET_KEY"}
 
 
 @pytest.fixture(scope="module")

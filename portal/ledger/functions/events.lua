@@ -20,7 +20,7 @@ function Term:journal(seq, name, event, unheard)
   -- Open pages see the counts of a round at once, but no student hears before all seats are given.
   if self.quiet then event.student = nil end
   if not unheard then
-    redis.call("PUBLISH", self:key("live"), self.quiet and cjson.encode(event) or json)
+    redis.call(PUBLISH, self:key("live"), self.quiet and cjson.encode(event) or json)
   end
   self:call("record")
   self:tally(event.act and name .. " " .. event.act or name)

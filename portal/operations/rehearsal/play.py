@@ -148,7 +148,7 @@ def _close_windows(term: int) -> None:
             end = ledger.close_window if window.opens <= now else ledger.cancel_window
             end(term, window.id, "rehearsal")
     deadline = time.monotonic() + PROMOTION
-    while time.monotonic() < deadline and backend().redis.scard(f"{{t:{term}}}:vacant"):
+    while time.monotonic() < deadline and ledger.redis(term).scard(f"{{t:{term}}}:vacant"):
         time.sleep(0.2)
 
 

@@ -65,7 +65,7 @@ def replace(term: int, reason: str) -> OwnFence:
 def why(term: int) -> str:
     """Return why the fence stands; blank if there is none."""
     with translate_errors():
-        found = backend().redis.get(key(term))
+        found = backend().ledger.redis(term).get(key(term))
     return found.decode() if isinstance(found, bytes) else ""
 
 

@@ -27,7 +27,8 @@ WAITS = {"waiting", "passed"}
 PASSED = ":passed"  # after the name of a deadline that has passed
 TEXT = "value"  # the name of a string key's only entry
 # No event describes these: the journal and its fence, stored answers (see `answered`), rate limits,
-# changes of plans, metrics, and who was notified. Waiting rooms are compared by room_image.py.
+# changes of plans, metrics, markers for replicas, and who was notified. Waiting rooms are compared
+# by room_image.py.
 NOT_IN_LOG = {
     "deadlines_seen",
     "journal",
@@ -35,6 +36,7 @@ NOT_IN_LOG = {
     "fence",
     "plans",
     "rate",
+    "replicated",
     "request",
     "room",
     "tally",

@@ -30,26 +30,27 @@ def key_names(term: int) -> set[str]:
     """Return every key of the term, without its prefix."""
     at = f"{prefix(term)}:"
     with translate_errors():
-        found = backend().redis.scan_iter(match=f"{at}*", count=KEYS_PER_STEP)
+        found = backend().ledger.redis(term).scan_iter(match=f"{at}*", count=KEYS_PER_STEP)
         return {name.decode()[len(at) :] for name in found}
 
 
 def sections_of(term: int) -> set[int]:
     """Return the sections that the ledger lists."""
     with translate_errors():
-        return {int(section) for section in backend().redis.hkeys(f"{prefix(term)}:seats")}
+        found = backend().ledger.redis(term).hkeys(f"{prefix(term)}:seats")
+    return {int(section) for section in found}
 
 
 def pools_of(term: int) -> set[int]:
     """Return the pools that the ledger lists."""
     with translate_errors():
-        return {int(pool) for pool in backend().redis.hkeys(f"{prefix(term)}:pools")}
+        return {int(pool) for pool in backend().ledger.redis(term).hkeys(f"{prefix(term)}:pools")}
 
 
 def students(term: int, sections: Iterable[int]) -> set[int]:
     """Return the students with a seat or a waitlist position in these sections."""
     at = prefix(term)
-    with translate_errors(), backend().redis.pipeline(transaction=False) as pipe:
+    with translate_errors(), backend().ledger.redis(term).pipeline(transaction=False) as pipe:
         for section in sections:
             pipe.hkeys(f"{at}:roster:{section}")
             pipe.zrange(f"{at}:queue:{section}", 0, -1)
@@ -67,7 +68,7 @@ def read_keys(term: int, keys: Collection[str]) -> list[Step]:
 def _read_step(term: int, keys: list[str]) -> Step:
     at = prefix(term)
     shapes = [BY_NAME[split(key)[0]].shape for key in keys]
-    with translate_errors(), backend().redis.pipeline(transaction=True) as pipe:
+    with translate_errors(), backend().ledger.redis(term).pipeline(transaction=True) as pipe:
         pipe.get(f"{at}:seq")
         for key, shape in zip(keys, shapes, strict=True):
             match shape:

@@ -168,7 +168,7 @@ def _wipe(held: OwnFence) -> None:
     """Delete the ledger's keys."""
     at = f"{prefix(held.term)}:"
     with translate_errors():
-        found = backend().redis.scan_iter(match=f"{at}*", count=AT_ONCE)
+        found = backend().ledger.redis(held.term).scan_iter(match=f"{at}*", count=AT_ONCE)
         for names in ledger_keys.batches(map(bytes.decode, found), AT_ONCE):
             gone = [name for name in names if split(name[len(at) :])[0] not in KEPT_KEYS]
             if gone:

@@ -74,7 +74,7 @@ def read(term: int, image: Image) -> list[RoomStep]:
 
 def _read_step(term: int, window: int, entries: list[str], *, first: bool) -> RoomStep:
     key = room_key(term, window)
-    with translate_errors(), backend().redis.pipeline(transaction=True) as pipe:
+    with translate_errors(), backend().ledger.redis(term).pipeline(transaction=True) as pipe:
         pipe.get(f"{prefix(term)}:seq")
         pipe.hgetall(key)
         pipe.zcard(f"{key}:line")
@@ -149,7 +149,7 @@ def lost_rooms(term: int, image: Image) -> list[int]:
     found = []
     for window, room in image.queue_rooms.items():
         key = room_key(term, window)
-        with translate_errors(), backend().redis.pipeline(transaction=False) as pipe:
+        with translate_errors(), backend().ledger.redis(term).pipeline(transaction=False) as pipe:
             pipe.hmget(key, "seed", "recorded", "called", "public")
             pipe.zrange(f"{key}:line", 0, -1)
             (seed, records, called, public), line = pipe.execute()

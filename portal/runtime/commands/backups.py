@@ -196,8 +196,10 @@ def _ledger(number: int, name: str, *, forget: bool) -> None:
 def _delete_other_terms(parts: Backend, known: set[int]) -> None:
     """Delete the ledger's data of other terms: their numbers will be used again."""
     prefixes = {prefix(number).encode() for number in known}
-    with translate_errors(), parts.redis.pipeline(transaction=False) as pipe:
-        for key in parts.redis.scan_iter(match="{t:*}*", count=1000):
-            if key.partition(b"}")[0] + b"}" not in prefixes:
-                pipe.unlink(key)
-        replicas.execute(pipe, parts.settings.replicas)
+    with translate_errors():
+        for primary in parts.ledger.servers.primaries():
+            with primary.redis.pipeline(transaction=False) as pipe:
+                for key in primary.redis.scan_iter(match="{t:*}*", count=1000):
+                    if key.partition(b"}")[0] + b"}" not in prefixes:
+                        pipe.unlink(key)
+                replicas.execute(pipe, parts.settings.replicas)

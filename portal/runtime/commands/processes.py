@@ -75,7 +75,7 @@ def worker_command(queue: str) -> None:
         settings = _begin(queue)
         import_module(f"jobs.{queue}")  # now, so that the first job is as fast as the others
         memory.settle()
-        worker.work(queue, settings.redis_url)
+        worker.work(queue, settings.queue_url)
 
 
 @click.command("scheduler")
@@ -98,6 +98,6 @@ def _begin(kind: str) -> Settings:
     traces.begin(kind)
     settings = Settings.read()
     connected = backend.connect(settings)
-    resources.watch(kind, connected.engine, connected.redis)
+    resources.watch(kind, connected.engine, connected.ledger.servers)
     subscribers.connect()
     return settings

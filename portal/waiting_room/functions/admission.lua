@@ -95,7 +95,7 @@ end
 function Room:publish(called)
   local state = self:state()
   state.window, state.students = self.window, called
-  redis.call("PUBLISH", self.term .. ":room", cjson.encode(state))
+  redis.call(PUBLISH, self.term .. ":room", cjson.encode(state))
 end
 
 -- Remove keys that are no longer needed; the draw stays, so that anyone can check it.

@@ -50,7 +50,7 @@ sock = Sock()
 
 def start(app: Flask) -> None:
     """Bind every extension to `app`."""
-    redis = redis_clients.commands(backend().settings.redis_url, timeout=1.0, size=8)
+    redis = redis_clients.commands(backend().settings.queue_url, timeout=1.0, size=8)
     app.config["RATELIMIT_STORAGE_URI"] = "redis://"
     app.config["RATELIMIT_STORAGE_OPTIONS"] = {"connection_pool": redis.connection_pool}
     app.extensions["limiter"] = {limiter}  # so that it ignores requests to other views

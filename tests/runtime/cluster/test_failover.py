@@ -13,6 +13,7 @@ from sqlalchemy import func, select
 from portal.backend import Backend, backend
 from portal.core import redis_clients
 from portal.core.db import transaction
+from portal.core.ledger_servers import OneServer
 from portal.core.queue import enqueue
 from portal.ledger.client import Ledger
 from portal.ledger.errors import LedgerUnavailable
@@ -106,5 +107,5 @@ def alone_it_promises_nothing(stage: Stage, old: int, rush: Rush) -> None:
     stage.send(signal.SIGCONT, old)
     redis = redis_clients.commands(stage.at.server_url(old), size=1)
     with redis, pytest.raises(LedgerUnavailable):
-        claim(rush, 999, rush.sections[0], "alone", ledger=Ledger(redis, 1))
+        claim(rush, 999, rush.sections[0], "alone", ledger=Ledger(OneServer(redis), 1))
     assert not backend().ledger.registrations(rush.term, 999).enrolled

@@ -8,6 +8,7 @@ from portal.backend import Backend
 from portal.backend import backend as connected
 from portal.catalog.models import Pool, Section, Term
 from portal.core import breakers, redis_clients
+from portal.core.ledger_servers import OneServer
 from portal.ledger.client import Ledger
 from portal.operations import figures
 from portal.people.models import Student
@@ -174,7 +175,7 @@ def test_page_works_while_redis_is_down(
 ) -> None:
     nobody = redis_clients.commands("redis://127.0.0.1:1")
     monkeypatch.setattr(connected(), "redis", nobody)
-    monkeypatch.setattr(connected(), "ledger", Ledger(nobody))
+    monkeypatch.setattr(connected(), "ledger", Ledger(OneServer(nobody)))
     page = text(admin.get(PAGE).text)
     assert "Redis does not respond. Students can’t register" in page
     assert "Not available right now." in page

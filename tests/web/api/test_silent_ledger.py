@@ -8,6 +8,7 @@ import pytest
 
 from portal.backend import backend as parts
 from portal.core import redis_clients
+from portal.core.ledger_servers import OneServer
 from portal.ledger.client import Ledger
 from portal.web.api.idempotency import KEY_HEADER, REPLAYED_HEADER
 from tests import cast as builders
@@ -25,7 +26,7 @@ def wire(ada: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     with LossyWire(near, tmp_path / "wire") as lossy:
         redis = redis_clients.commands(lossy.address, timeout=0.5)
         with monkeypatch.context() as patch:
-            patch.setattr(parts(), "ledger", Ledger(redis))
+            patch.setattr(parts(), "ledger", Ledger(OneServer(redis)))
             yield lossy
         redis.close()
 

@@ -15,6 +15,7 @@ from portal.catalog import term_catalog
 from portal.catalog.models import Section
 from portal.core import redis_clients
 from portal.core.db import transaction
+from portal.core.ledger_servers import OneServer
 from portal.ledger.client import Ledger
 from portal.recorder import recorder
 from tests import cast as builders
@@ -197,7 +198,7 @@ def test_recorded_schedule_is_shown_while_the_ledger_is_down(
     pick(ada, section)
     press(ada, full, "pick", wait="1")
     recorder.drain(term.id)
-    nobody = Ledger(redis_clients.commands("redis://127.0.0.1:1"))
+    nobody = Ledger(OneServer(redis_clients.commands("redis://127.0.0.1:1")))
     monkeypatch.setattr(parts(), "ledger", nobody)
     html = page(ada, term)
     assert "This page may miss changes" in words(html)

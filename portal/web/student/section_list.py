@@ -262,7 +262,7 @@ def listing(
         return Listing(query, 0, 1, Markup())
     counts = _counts_for(student_term) if query.open_only else None
     found, corrected = _visible(student_term, query, counts), ""
-    if not found and (words := student_term.catalog.corrected(query.text)):
+    if not found and (words := _corrected(student_term.catalog, query.text)):
         found = _visible(student_term, replace(query, text=words), counts)
         corrected = words if found else ""
     page = min(max(1, _number(args.get("page", ""))), MOST_PAGES)
@@ -321,6 +321,15 @@ class Matching(NamedTuple):
 def _matching(catalog: TermCatalog, query: Query) -> Matching:
     found = [view for view in catalog.search(query) if view.status == "OPEN"]
     return Matching(found, [view for view in found if not view.public])
+
+
+@cached(
+    LRUCache(maxsize=KEPT_SEARCHES),
+    key=lambda catalog, text: (catalog.term.id, catalog.version, text),
+)
+def _corrected(catalog: TermCatalog, text: str) -> str:
+    """Return search words without their typing mistakes, which takes a look at all words."""
+    return catalog.corrected(text)
 
 
 def for_student(

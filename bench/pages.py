@@ -13,6 +13,7 @@ from bench.portal_on_trial import get
 from bench.site import CONNECTIONS, Site, by_turns, site
 
 SECTIONS = 2000
+STUDENTS = 200
 WORDS = ("BEN", "course 7", "1042", "ben 19", "course")
 Measured = tuple[float, float]  # requests a second, and processor time (µs) of each
 FIGURES = {
@@ -44,11 +45,12 @@ def hellos(here: Site, many: int) -> dict[str, Measured]:
 
 
 def of_portal(here: Site, many: int) -> dict[str, Measured]:
-    """Measure `many` requests for each kind of page."""
+    """Measure `many` requests for each kind of page, by students whom the processes have read."""
+    portal_on_trial.enroll(STUDENTS)
     with here.web() as port:
-        with portal_on_trial.a_rush(200, SECTIONS, minutes=60) as term:
+        with portal_on_trial.a_rush(STUDENTS, SECTIONS, minutes=60) as term:
             lobby = pages(here, port, [f"/terms/{term}"], many)
-        with portal_on_trial.a_rush(200, SECTIONS) as term:
+        with portal_on_trial.a_rush(STUDENTS, SECTIONS) as term:
             picker = pages(here, port, [f"/terms/{term}"], many)
             paths = [f"/terms/{term}?q={each.replace(' ', '+')}" for each in WORDS]
             search = pages(here, port, paths, many, target="results")
@@ -57,7 +59,7 @@ def of_portal(here: Site, many: int) -> dict[str, Measured]:
 
 def pages(here: Site, port: int, addresses: list[str], many: int, target: str = "") -> Measured:
     """Measure `many` requests for these addresses, by different students in turn."""
-    everyone = portal_on_trial.cookies(here.app, "bench", 200)
+    everyone = portal_on_trial.cookies(here.app, "bench", STUDENTS)
     requests = [get(*each, target=target) for each in zip(cycle(addresses), everyone, strict=False)]
     load.run(port, requests[:40], CONNECTIONS)  # loads the term into every process
     before = here.spent()["web"]

@@ -91,7 +91,7 @@ class Hub:
 
     def stop(self) -> None:
         """End the hub's own threads."""
-        for each in (self._subscription, *self._shards.values()):
+        for each in (self._subscription, *list(self._shards.values())):
             if each:
                 each.ended = True
         self._ended.set()
@@ -125,7 +125,7 @@ class Hub:
         SOCKETS.inc()
 
     def _subscribe_to_shard(self, term: int) -> None:
-        """In a cluster, listen to the servers that have the term, from its first page on."""
+        """In a cluster, listen to the server that has the term, as long as it has pages here."""
         with self._lock:
             if not term or term in self._shards:
                 return
@@ -136,6 +136,13 @@ class Hub:
                 found = Subscription(redis, begun=catch_up, handlers=self._handlers, tag=tag)
                 self._shards[term] = found
                 Thread(target=found.run, daemon=True, name=f"hub-shard-{term}").start()
+
+    def _leave_shards(self) -> None:
+        """End the subscriptions to terms that have no pages here any more."""
+        with self._lock:
+            for term in self._shards.keys() - {page.term for page in self.pages}:
+                if found := self._shards.pop(term):
+                    found.ended = True
 
     def remove(self, page: Page) -> None:
         """Remove a page."""
@@ -243,6 +250,7 @@ class Hub:
         """Ask pages to check, in a thread that waits for nothing else."""
         while not self._ended.wait(1.0):
             ask_to_check(list(self.pages), time.monotonic())
+            self._leave_shards()
 
     # Outgoing fragments
 

@@ -174,10 +174,12 @@ class SocketSession:
 
     def _subscribe(self, subscription: PageSubscription) -> None:
         page = self.page
-        page.term, page.staff = subscription.term, subscription.staff
+        page.staff = subscription.staff
         wanted = {topics.windows(subscription.term), topics.account(page.visitor.id)}
         try:
-            if is_hidden(page.visitor, subscription.term):
+            hidden = not subscription.operations and is_hidden(page.visitor, subscription.term)
+            page.term = 0 if hidden else subscription.term
+            if hidden:
                 self.hub.subscribe(page, _shared(frozenset()), {topics.account(page.visitor.id)})
                 return
             if subscription.operations and page.visitor.may(Right.SEE_OPERATIONS):

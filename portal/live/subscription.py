@@ -88,6 +88,8 @@ class Subscription:
         while not self.ended:
             message = pubsub.get_message(timeout=1.0)
             now = time.monotonic()
+            if self.ended:
+                return  # another one may have begun to pass on the same
             if message:
                 self._pass_on(message)
                 received = now

@@ -34,13 +34,12 @@ def visible_sections(visitor: Visitor, term: int, sections: Sequence[int]) -> tu
 
 
 def is_hidden(visitor: Visitor, term: int) -> bool:
-    """Return whether the term is a draft, which the visitor can't see."""
-    if visitor.may(Right.SEE_SECTIONS, Right.SCHEDULE):
-        return False
+    """Return whether the visitor can't see the term: a draft, or there is no such term."""
     try:
-        return catalog_of(term).term.state == "draft"
+        state = catalog_of(term).term.state
     except NoSuchTerm:
-        return False
+        return True
+    return state == "draft" and not visitor.may(Right.SEE_SECTIONS, Right.SCHEDULE)
 
 
 def selection_ended(visitor: Visitor, term: int) -> bool:

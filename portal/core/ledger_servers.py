@@ -157,7 +157,8 @@ class Cluster:
     """What the servers of a cluster know about it; asked at every new connection."""
 
     def __init__(self, url: ClusterUrl) -> None:
-        self._hosts = set(url.hosts)
+        self._given = url.hosts
+        self._hosts = list(url.hosts)  # to ask: those given, and those that the last answer named
         self.login: dict[str, Any] = {"username": url.username, "password": url.password}
 
     def primaries(self) -> tuple[Address, dict[Address, list[range]]]:
@@ -167,7 +168,9 @@ class Cluster:
         ConnectionError if no other one answers.
         """
         why = ""
-        for host, port in random.sample(sorted(self._hosts), len(self._hosts)):
+        hosts = list(self._hosts)
+        random.shuffle(hosts)
+        for host, port in hosts:
             try:
                 state, ranges = self._ask(host, port)
             except (RedisError, OSError) as error:
@@ -177,10 +180,13 @@ class Cluster:
                 why = f"{host}:{port} misses a majority of the primaries, or slots have no server"
                 continue
             found: dict[Address, list[range]] = {}
+            known = set(self._given)
             for first, last, *nodes in ranges:
-                addresses = [(node[0].decode() or host, node[1]) for node in nodes]
+                # A server that does not know its own host is the one that answers.
+                addresses = [((node[0] or b"").decode() or host, node[1]) for node in nodes]
                 found.setdefault(addresses[0], []).append(range(first, last + 1))
-                self._hosts.update(addresses)
+                known.update(addresses)
+            self._hosts = sorted(known)
             return (host, port), found
         raise NoConnection(f"The cluster of the ledger is down: {why}")
 

@@ -1,0 +1,60 @@
+"""What is remembered of a ledger's cluster between two answers of its servers."""
+
+from typing import Any
+
+import pytest
+
+from portal.core import redis_clients
+from portal.core.ledger_servers import Address, Cluster
+
+A, B, C, D = ((host, 6379) for host in "abcd")
+
+
+class Told:
+    """What the cluster's servers say, and who was asked."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.ranges: Any = []
+        self.asked: list[Address] = []
+        self.up: set[Address] = set()
+        monkeypatch.setattr(Cluster, "_ask", self._ask)
+
+    def _ask(self, host: str, port: int) -> tuple[str, Any]:
+        self.asked.append((host, port))
+        if (host, port) in self.up:
+            return "ok", self.ranges
+        raise OSError("away")
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Told:
+    return Told(monkeypatch)
+
+
+def a_cluster() -> Cluster:
+    return Cluster(redis_clients.cluster("redis+cluster://a"))
+
+
+def shard(*addresses: Address) -> list[Any]:
+    """One range of all slots, as servers tell of it."""
+    return [0, 16383, *([host.encode(), port, b"id"] for host, port in addresses)]
+
+
+def test_servers_that_have_left_are_forgotten_and_those_given_are_not(told: Told) -> None:
+    cluster, told.up = a_cluster(), {A}
+    told.ranges = [shard(B, C)]
+    assert cluster.address(7) == B
+    told.up, told.ranges = {B}, [shard(D)]
+    assert cluster.address(7) == D
+    told.asked, told.up = [], set()
+    with pytest.raises(redis_clients.NoConnection, match="away"):
+        cluster.address(7)
+    assert sorted(told.asked) == [A, D]
+
+
+@pytest.mark.parametrize("host", [None, b""])
+def test_a_server_that_does_not_know_its_host_is_the_one_that_answers(
+    told: Told, host: bytes | None
+) -> None:
+    told.up, told.ranges = {A}, [[0, 16383, [host, 7000, b"id"]]]
+    assert a_cluster().address(7) == ("a", 7000)

@@ -11,6 +11,12 @@ from portal.catalog.models import Section, Term
 from tests import cast as builders
 
 SECONDS = 1 / 60
+# The color of the banner and the size of its number.
+LOOK = """() => {
+    const banner = document.getElementById("banner");
+    const size = getComputedStyle(banner.querySelector(".clock")).fontSize;
+    return [getComputedStyle(banner).backgroundColor, size];
+}"""
 
 
 def banner_is(person: Person, phase: str, seconds: float = PATIENCE) -> None:
@@ -50,6 +56,23 @@ def test_the_lobby_becomes_the_picker_and_leaves_what_i_type_alone(
     assert places(ada.page, row) == place
     ada.pick(section)
     ada.has(section, "selected")
+
+
+def test_a_lobby_that_opens_for_days_is_calm_as_after_a_reload(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    window = builders.a_coming_window(term)
+    ada = meet("ada").enter(term)
+    banner_is(ada, "before")
+    place = places(ada.page, "#banner", f"#section-{section.id}")
+    builders.open_soon(term, window, lasts=3000)
+    banner_is(ada, "open")
+    looks = [ada.page.evaluate(LOOK)]
+    expect(ada.page.locator("#banner")).to_contain_text("Open until")  # from the portal
+    looks.append(ada.page.evaluate(LOOK))
+    assert places(ada.page, "#banner", f"#section-{section.id}") == place
+    ada.page.reload()
+    assert [ada.page.evaluate(LOOK)] * 2 == looks
 
 
 def test_a_sleeping_page_wakes_up_in_the_right_phase(

@@ -208,11 +208,11 @@ def a_coming_window(
     return _window(term, opens, opens + lasts * MINUTE, cohort, name)
 
 
-def open_soon(term: Term, window: WindowView, seconds: float = 5) -> None:
+def open_soon(term: Term, window: WindowView, seconds: float = 5, *, lasts: int = 60) -> None:
     """Move a coming window, once all that a story needs before its opening is done."""
     ledger = backend().ledger
     opens = ledger.now() + int(seconds * 1000)
-    ledger.move_window(term.id, window.id, opens, opens + 60 * MINUTE, "tests")
+    ledger.move_window(term.id, window.id, opens, opens + lasts * MINUTE, "tests")
 
 
 def an_ended_window(term: Term) -> WindowView:

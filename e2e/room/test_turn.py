@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from e2e.contrast import DESKTOP, PHONE
+from e2e.contrast import DESKTOP, PHONE, places
 from e2e.person import Meet, Person
 from e2e.room.conftest import Admit
 from e2e.room.waiter import FRAME, waits_as
-from e2e.test_lobby import banner_is
+from e2e.test_lobby import LOOK, banner_is
 from portal.catalog.models import Section, Term
-from portal.waiting_room import access_tokens
+from portal.waiting_room import access_tokens, room
 from tests import cast as builders
 from tests.recorder.processes import wait_for
 
@@ -77,6 +77,22 @@ PHASES = """() => {
     const what = { childList: true, subtree: true, attributes: true };
     new MutationObserver(look).observe(document.body, what);
 }"""
+
+
+def test_admitted_with_much_time_left_the_banner_is_calm_as_after_a_reload(
+    meet: Meet, term: Term
+) -> None:
+    window = builders.an_open_window(term, minutes=3000)
+    room.set_limits(term.id, window.id, 6000, 0, off=False)
+    room.enter(term.id, window.id, 900_000)
+    ada = waits_as(meet("ada").enter(term), 2)
+    (height,) = places(ada.page, "#banner")
+    room.set_limits(term.id, window.id, 6000, 2, off=False)
+    banner_is(ada, "open")
+    look = ada.page.evaluate(LOOK)
+    assert places(ada.page, "#banner") == [height]
+    ada.page.reload()
+    assert ada.page.evaluate(LOOK) == look
 
 
 @pytest.mark.usefixtures("crowd")

@@ -101,10 +101,11 @@ function explain(was) {
 // The banner grows; what is below it stays under the eyes and the finger.
 function enlarge() {
   const gate = document.getElementById("gate");
-  if (!gate?.hasAttribute("data-calm")) return;
-  const before = gate.getBoundingClientRect().top;
-  gate.removeAttribute("data-calm");
-  scrollBy({ top: gate.getBoundingClientRect().top - before, behavior: "instant" });
+  const calm = [banner, gate].filter((it) => it?.hasAttribute("data-calm"));
+  if (!calm.length) return;
+  const before = gate?.getBoundingClientRect().top;
+  for (const each of calm) each.removeAttribute("data-calm");
+  if (gate) scrollBy({ top: gate.getBoundingClientRect().top - before, behavior: "instant" });
 }
 
 function tick() {
@@ -114,6 +115,7 @@ function tick() {
   const seconds = Math.max(0, Math.ceil(left / 1000));
   banner.querySelector(".clock").textContent = clockface(seconds);
   if (seconds <= URGENT) enlarge();
+  else banner.setAttribute("data-calm", "");
   answer(seconds);
   announce(seconds);
   if (left > 0) timer = setTimeout(tick, left % 1000 || 1000);

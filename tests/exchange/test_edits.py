@@ -148,15 +148,23 @@ def test_a_section_that_the_files_offer_and_the_portal_does_not_is_named(
         assert section(term).status == status
 
 
+def forget(crn: str) -> None:
+    """Make a section look as if an admin had made it."""
+    with transaction() as session:
+        session.execute(delete(ImportedRecord).where(ImportedRecord.key.endswith(crn)))
+
+
+def statuses(term: int) -> dict[str, str]:
+    with transaction() as session:
+        of_term = select(Section.crn, Section.status).where(Section.term_id == term)
+        return dict(session.execute(of_term).all())
+
+
 def test_sections_that_no_file_has_named_are_not_removed(tmp_path: Path) -> None:
     term, _ = run(tmp_path, campus().section("10002").section("10003"))
-    with transaction() as session:  # as if an admin had made it
-        session.execute(delete(ImportedRecord).where(ImportedRecord.key.endswith("10003")))
+    forget("10003")
     run(tmp_path, campus(), remove=True)
-    of_term = select(Section.crn, Section.status).where(Section.term_id == term)
-    with transaction() as session:
-        statuses = dict(session.execute(of_term).all())
-    assert (statuses["10002"], statuses["10003"]) == ("CANCELED", "OPEN")
+    assert statuses(term) == {"10001": "OPEN", "10002": "CANCELED", "10003": "OPEN"}
 
 
 def test_a_registration_number_of_another_course_is_refused(tmp_path: Path) -> None:
@@ -187,6 +195,23 @@ def test_values_of_restrictions_that_no_student_has_are_named(tmp_path: Path, ca
     import_files(tmp_path, Options(term=TERM, update=True), report, nothing)
     [note] = report.of("value_unknown")
     assert note.why.endswith("“Graduat” (level). Student records have: Graduate.")
+
+
+def test_a_refused_number_does_not_make_an_admins_section_one_of_the_files(tmp_path: Path) -> None:
+    term, _ = run(tmp_path, campus().section("10002"))
+    forget("10002")
+    run(tmp_path, campus().course("MAT-100").section("10002", course_id="MAT-100"))
+    run(tmp_path, campus(), remove=True)
+    assert statuses(term)["10002"] == "OPEN"
+
+
+def test_what_an_earlier_version_did_not_remember_is_no_edit(tmp_path: Path) -> None:
+    term, _ = run(tmp_path, without("note"))
+    with transaction() as session:
+        partly = "UPDATE imported_records SET fields = fields - 'note'"
+        session.connection().exec_driver_sql(partly)
+    assert run(tmp_path, campus())[1] == []
+    assert section(term).note == "From the file"
 
 
 def test_a_second_section_of_a_number_is_named(tmp_path: Path) -> None:

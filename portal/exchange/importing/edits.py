@@ -6,7 +6,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from portal.core.i18n import _k, stored_message
-from portal.exchange.importing.diff import IGNORED
+from portal.exchange.importing.diff import IGNORED, Counts
 from portal.exchange.importing.report import Note, Report, readable_key
 from portal.exchange.importing.staging import INSTRUCTOR, Bases
 from portal.exchange.importing.values import value_text
@@ -17,8 +17,8 @@ EDITED, STALE, OVERWRITTEN, REMOVED = "edited", "stale", "overwritten", "removed
 DELETED = "deleted_here"
 HERE = _k("Here: “%(here)s”.")
 # Fields that the files would change and that someone has changed since files last did. If the files
-# are an export's, those are all fields of records that have changed since, and no others. A value
-# of a course or a section that no file has given comes from an admin.
+# are an export's, those are all fields of records that have changed since, and no others. Courses
+# and sections that admins made have nothing but edits.
 EDITED_FIELDS = f"""
     SELECT rows.id, rows.kind, rows.key, rows.file, rows.line, name, stale,
         here.fields AS here, rows.fields AS files
@@ -26,15 +26,15 @@ EDITED_FIELDS = f"""
     LEFT JOIN imported_records AS last USING (kind, key)
     CROSS JOIN LATERAL (
         SELECT rows.kind || E'\\t' || rows.key = ANY(:stale) AS stale,
-            rows.kind IN ('course', 'section') AS remembered
+            last.key IS NULL AND rows.kind IN ('course', 'section') AS made_here
     ) AS base
     CROSS JOIN LATERAL jsonb_object_keys(
-        CASE WHEN stale OR remembered THEN rows.fields ELSE last.fields END
+        CASE WHEN stale OR made_here THEN rows.fields ELSE last.fields END
     ) AS name
     WHERE rows.import_id = :id AND NOT removes AND here.fields ? name AND rows.fields ? name
         AND rows.kind || E'\\t' || rows.key <> ALL(:current)
         AND name <> ALL(CASE rows.kind {IGNORED} ELSE ARRAY[]::text[] END)
-        AND (stale OR here.fields -> name IS DISTINCT FROM last.fields -> name)
+        AND (stale OR made_here OR here.fields -> name IS DISTINCT FROM last.fields -> name)
         AND here.fields -> name IS DISTINCT FROM rows.fields -> name
 """
 FIND = text(f"{EDITED_FIELDS} ORDER BY rows.id, name")
@@ -158,15 +158,15 @@ REMEMBER_NEW = """
     WHERE import_id = :id AND kind = :kind AND change = 'added'
     ON CONFLICT (kind, key) DO UPDATE SET fields = excluded.fields
 """
-# Exports say what admins have edited, in the portal or in a spreadsheet.
+# Exports say what admins have edited, in the portal or in a spreadsheet. What admins made stays
+# theirs, unless the files are to win. Rows without a line only name a record.
 REMEMBER = text(f"""
     INSERT INTO imported_records (kind, key, fields)
     SELECT kind, key, fields - 'completed' - CASE kind {IGNORED} ELSE ARRAY[]::text[] END
     FROM import_rows LEFT JOIN import_changes USING (import_id, kind, key)
     WHERE import_id = :id AND NOT removes AND (NOT exported OR change = 'added') AND (
-        kind IN ('course', 'section', 'teaching') OR (kind, key) IN (
-            SELECT kind, key FROM imported_records WHERE kind IN ('account', 'student')
-        )
+        kind IN ('course', 'section', 'teaching') AND line > 0 AND (change = 'added' OR :overwrite)
+        OR (kind, key) IN (SELECT kind, key FROM imported_records)
     )
     ON CONFLICT (kind, key) DO UPDATE SET fields = imported_records.fields || excluded.fields
 """)
@@ -235,12 +235,13 @@ def uses_deleted_rooms(session: Session, import_id: int) -> bool:
     return session.execute(text(f"{DELETED_ROOMS} LIMIT 1"), {"id": import_id}).first() is not None
 
 
-def remember(session: Session, import_id: int) -> None:
+def remember(session: Session, import_id: int, counts: Counts, *, overwrite: bool) -> None:
     """Store what the files wrote, so that the next import can tell edits from it."""
     for kind in ("course", "section"):
-        statement = text(REMEMBER_NEW.format(select=KINDS[kind].select))
-        session.execute(statement, {"id": import_id, "kind": kind})
-    session.execute(REMEMBER, {"id": import_id})
+        if counts.get(kind, {}).get("added"):
+            statement = text(REMEMBER_NEW.format(select=KINDS[kind].select))
+            session.execute(statement, {"id": import_id, "kind": kind})
+    session.execute(REMEMBER, {"id": import_id, "overwrite": overwrite})
     session.execute(FORGET, {"id": import_id})
 
 

@@ -159,7 +159,7 @@ def apply(import_id: int, progress: Progress) -> list[int]:
         with upserts.recording_section_changes(session, import_id, counts):
             upserts.write_changes(session, import_id, counts, progress)
         _change_statuses(session, found)
-        edits.remember(session, import_id)
+        edits.remember(session, import_id, counts, overwrite=options.overwrite)
         history.store(session, import_id)
         seats = count_changes(counts.get(ENROLLMENT, {}))
         if seats and refused_enrollments(session, import_id, past=past):

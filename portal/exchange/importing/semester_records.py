@@ -123,7 +123,7 @@ def _stage_subjects(stage: Stage, semester: Semester, here: KnownRecords, report
 def _note_unknown_values(section: Section, here: KnownRecords) -> None:
     """Report restrictions to values that no student record has, if students have any."""
     for _rule, kind, value in section.restrictions:
-        known = sorted(each for of, each in here.of_students if of == kind)
+        known = here.of_students.get(kind, ())
         if known and value.casefold() not in map(str.casefold, known):
             section.row.note(
                 "value_unknown",

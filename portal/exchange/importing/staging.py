@@ -59,7 +59,7 @@ class KnownRecords:
     records: TermRecords = field(default_factory=TermRecords)
     # Values of restrictions after their kinds: of sections, subjects, departments and students.
     values: set[tuple[str, str]] = field(default_factory=set)
-    of_students: set[tuple[str, str]] = field(default_factory=set)  # those of students alone
+    of_students: dict[str, list[str]] = field(default_factory=dict)  # those of students by kind
 
 
 @dataclass
@@ -146,7 +146,7 @@ class Stage:
             {code for row in rows(shared) for code in row if code},
             read_term_records(self.session, term),
             {(kind, value) for kind, value in rows(KNOWN_VALUES)},
-            {(kind, value) for kind, value in rows(text(STUDENT_VALUES))},
+            dict(rows(OF_STUDENTS).all()),
         )
 
     def subject_names(self) -> dict[str, str]:
@@ -178,6 +178,9 @@ STUDENT_VALUES = """
         ('college', college)
     ) AS of_students(kind, value) WHERE value <> ''
 """
+OF_STUDENTS = text(f"""
+    SELECT kind, array_agg(value ORDER BY value) FROM ({STUDENT_VALUES}) AS found GROUP BY kind
+""")
 KNOWN_VALUES = text(f"""
     SELECT kind, value FROM restrictions
     UNION SELECT 'major', unnest(ARRAY[code, name]) FROM subjects WHERE deleted_at IS NULL
@@ -214,9 +217,10 @@ UNNAMED = {
     """,
 }
 REMOVE_UNNAMED = """
-    INSERT INTO import_rows (import_id, kind, key, fields, removes, file, line)
-    SELECT :id, here.kind, here.key, '{{}}', true, '', 0 FROM current_records AS here
-    WHERE here.kind = :kind AND {unnamed} AND NOT EXISTS (
+    INSERT INTO import_rows (import_id, kind, key, fields, removes, exported, file, line)
+    SELECT :id, here.kind, here.key, '{{}}', true,
+        EXISTS (SELECT FROM import_rows WHERE import_id = :id AND exported), '', 0
+    FROM current_records AS here WHERE here.kind = :kind AND {unnamed} AND NOT EXISTS (
         SELECT FROM import_rows AS rows
         WHERE rows.import_id = :id AND rows.kind = here.kind AND rows.key = here.key
     )

@@ -9,8 +9,8 @@ from portal.core.settings import ROOT
 
 SCRIPT = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
-# Contrast takes longer than all else, so only the first text of each look is checked for it: of
-# each element, class, color, size, weight and all that is behind the text.
+# Checking contrast takes longest, so it is done once for each look. Texts look alike if they have
+# the same element, class, color, size, weight and background.
 ONCE = """axe.configure({
     rules: [{ id: "color-contrast", selector: ":not([data-look-checked])" }],
 })"""

@@ -159,7 +159,7 @@ class Settings:
 
     @property
     def queue_url(self) -> str:
-        """Return the URL of the server for all that is not the ledger: jobs, limits, reports."""
+        """Return the URL of the server for jobs, limits and reports, beside the ledger."""
         return self.queue_redis_url or self.redis_url
 
 

@@ -158,8 +158,8 @@ REMEMBER_NEW = """
     WHERE import_id = :id AND kind = :kind AND change = 'added'
     ON CONFLICT (kind, key) DO UPDATE SET fields = excluded.fields
 """
-# Exports say what admins have edited, in the portal or in a spreadsheet. What admins made stays
-# theirs, unless the files are to win. Rows without a line only name a record.
+# Exports say what admins have edited, in the portal or in a spreadsheet. Records that admins made
+# stay theirs, unless the files are to win. Rows without a line only name a record.
 REMEMBER = text(f"""
     INSERT INTO imported_records (kind, key, fields)
     SELECT kind, key, fields - 'completed' - CASE kind {IGNORED} ELSE ARRAY[]::text[] END

@@ -73,6 +73,7 @@ class Hub:
         self._subscription = Subscription(redis, begun=self._catch_up, handlers=self._handlers)
         self._shard = shard
         self._shards: dict[int, Subscription | None] = {}  # by term; None if it needs none
+        self._in_shards = False  # terms have subscriptions of their own
 
     def start(self) -> None:
         """Start listening; call it in the process that serves, after its fork."""
@@ -135,6 +136,7 @@ class Hub:
                 catch_up = partial(self._catch_up, term)
                 found = Subscription(redis, begun=catch_up, handlers=self._handlers, tag=tag)
                 self._shards[term] = found
+                self._in_shards = True
                 Thread(target=found.run, daemon=True, name=f"hub-shard-{term}").start()
 
     def _leave_shards(self) -> None:
@@ -215,22 +217,34 @@ class Hub:
                 page.close(REFUSED)
 
     def _catch_up(self, of_term: int | None = None) -> None:
-        """Send everything that differs, or only of a term: the missed updates are unknown."""
-        try:
-            for term in self.counts.terms:
-                if of_term in {None, term}:
-                    changed = self.counts.reload(term)
-                    with self._lock:
-                        self._updates.counts[term] |= changed
-            self._rooms.send_heartbeats(of_term)
-        except LedgerUnavailable as error:
-            raise OSError(str(error)) from error
+        """Send everything that differs, or only of a term: the missed updates are unknown.
+
+        Raises OSError if the ledger is away. In a cluster, catching up on all terms leaves out
+        those whose server is away: each term has its own subscription, which catches up later.
+        """
+        tries = [
+            partial(self._catch_up_counts, term)
+            for term in self.counts.terms
+            if of_term in {None, term}
+        ]
+        for attempt in (*tries, partial(self._rooms.send_heartbeats, of_term)):
+            try:
+                attempt()
+            except LedgerUnavailable as error:
+                if of_term is not None or not self._in_shards:
+                    raise OSError(str(error)) from error
+                log.warning("could not catch up: %s", error)
         with self._lock:
             pages = [page for page in self.pages if of_term in {None, page.term}]
             for topic in {topic for page in pages for topic in page.topics}:
                 for name in SIGNALS_AFTER_A_GAP.get(topic[0], ()):
                     self._updates.add_signal(topic, PageSignal(name, {}, SPREAD_MS))
         self._has_updates.set()
+
+    def _catch_up_counts(self, term: int) -> None:
+        changed = self.counts.reload(term)
+        with self._lock:
+            self._updates.counts[term] |= changed
 
     # Once a second
 

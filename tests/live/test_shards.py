@@ -1,7 +1,7 @@
 """In a cluster, a process listens to the servers of the terms that its pages show, no others."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from threading import enumerate as all_threads
 from typing import Any
 
@@ -10,11 +10,14 @@ from flask import Flask
 from redis import Redis
 
 from portal.backend import Backend
-from portal.catalog.models import Term
+from portal.catalog.models import Section, Term
 from portal.core import redis_clients
+from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import prefix
+from portal.ledger.types import SeatCounts
 from portal.live.hub import Hub
 from portal.live.page import Page
+from portal.live.publish import sessions_ended
 from portal.live.sockets import SocketSession
 from portal.people import visitors
 from portal.people.visitors import Visitor
@@ -61,15 +64,35 @@ class BriefSocket:
     def send(self, frame: str) -> None: ...
 
 
+class Away:
+    """Reads the counts of terms, and knows which can't be read."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.ledger = backend.ledger
+        self.terms: set[int] = set()
+        self.tried: list[int] = []
+
+    def read(self, term: int) -> dict[int, SeatCounts]:
+        self.tried.append(term)
+        if term in self.terms:
+            raise LedgerUnavailable("away")
+        return self.ledger.seats(term)
+
+
+@pytest.fixture
+def away(backend: Backend) -> Away:
+    return Away(backend)
+
+
 @pytest.fixture
 def shards(backend: Backend) -> Shards:
     return Shards(backend.settings.redis_url)
 
 
 @pytest.fixture
-def hub(backend: Backend, shards: Shards) -> Iterator[Hub]:
+def hub(backend: Backend, shards: Shards, away: Away) -> Iterator[Hub]:
     redis = redis_clients.subscriber(backend.settings.redis_url)
-    hub = Hub(redis, backend.ledger.seats, lambda seats, _staff: f"{seats.taken}", shards.of)
+    hub = Hub(redis, away.read, lambda seats, _staff: f"{seats.taken}", shards.of)
     yield hub
     end(hub)
 
@@ -84,11 +107,11 @@ def threads_of(term: int) -> list[str]:
     return [each.name for each in all_threads() if each.name == f"hub-shard-{term}"]
 
 
-def a_page(hub: Hub, visitor: Visitor, term: int) -> Page:
+def a_page(hub: Hub, visitor: Visitor, term: int, sections: Iterable[int] = ()) -> Page:
     page = Page(visitor, lambda: None)
     hub.add(page)
     page.term = term
-    hub.subscribe(page, frozenset(), set())
+    hub.subscribe(page, frozenset(sections), set())
     return page
 
 
@@ -155,3 +178,22 @@ def test_listening_to_a_term_ends_with_its_last_page(
     a_page(hub, ada, term.id)
     wait_for(lambda: listeners() == 1)
     assert set(shards.clients) == {prefix(term.id), prefix(other.id)}
+
+
+def test_one_term_that_is_away_does_not_stop_the_updates_of_others(
+    hub: Hub, away: Away, cast: Cast, section: Section, backend: Backend
+) -> None:
+    gone = builders.a_section(builders.a_course("MAT-1000"), builders.a_term("Another"))
+    first, second = visitor_of(cast.ben.account_id), visitor_of(cast.ada.account_id)
+    earlier = a_page(hub, first, gone.term_id, [gone.id])
+    later = a_page(hub, second, section.term_id, [section.id])
+    wait_for(lambda: hears(earlier), 20)
+    away.terms.add(gone.term_id)
+    backend.redis.client_kill_filter(_type="pubsub")
+    wait_for(lambda: hears(later), 20)
+
+
+def hears(page: Page) -> bool:
+    """Return whether a page has heard of the end of its session, by the hub's one subscription."""
+    sessions_ended(page.visitor.id)
+    return bool(page.closing)

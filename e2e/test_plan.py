@@ -73,6 +73,25 @@ def test_who_loses_the_last_seat_has_the_fallback_by_the_same_press(
     portal.audit(term.name)
 
 
+def test_a_refused_choice_whose_backup_was_enrolled_offers_no_swap_that_would_be_refused(
+    meet: Meet, term: Term
+) -> None:
+    builders.an_open_window(term)
+    art = builders.a_course(f"ART-{term.id}")
+    early, late = (builders.a_section(art, term, meetings=each) for each in (EARLY, LATE))
+    held = builders.a_section(
+        builders.a_course(f"MUS-{term.id}"), term, meetings=(Meets("MR", "10:30", "11:30"),)
+    )
+    ada = meet("ada").enter(term)
+    ada.pick(held)
+    plan(ada, early)
+    plan(ada, late, "else-0")
+    ada.page.locator(AWAKE).click()
+    assert outcomes(ada) == ["enrolled"]
+    expect(ada.dialog).to_contain_text("Why you didn’t get ART")
+    expect(ada.dialog.locator(".plan-results a", has_text="Swap")).to_have_count(0)
+
+
 def test_a_double_press_counts_once(
     meet: Meet, portal: Running, term: Term, section: Section
 ) -> None:

@@ -327,12 +327,15 @@ def _outcome(choice: Choice, result: ChoiceResult, case: RefusalContext) -> Choi
         if (view := case.catalog.published(section))
     )
     answers = result.taken or tuple(chain.from_iterable(result.refused))
+    missed = [] if status == "had" else [_missed(each, case) for each in result.refused]
+    if result.taken:  # the seat in a backup may forbid what would help a refused alternative
+        missed = [(name, [replace(each, step=None) for each in why]) for name, why in missed]
     return ChoiceOutcome(
         status,
         name=case.names(sections),
         title=next(titles, ""),
         text=_details(status, result, case),
-        missed=[] if status == "had" else [_missed(each, case) for each in result.refused],
+        missed=missed,
         receipts=receipt_codes(case.catalog.term.id, answers),
         apply=_application(sections[0], result, case) if status == "refused" else None,
     )

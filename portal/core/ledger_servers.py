@@ -7,7 +7,7 @@ moved key by key, that would split a term (decision record 43).
 """
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
@@ -62,7 +62,11 @@ class OneServer:
         """Return every primary; raise ConnectionError if they are unknown."""
         return [Primary(self.any)]
 
-    def grouped(self, tags: Iterable[str]) -> Iterator[tuple[Redis, list[str]]]:
+    def grouped(
+        self,
+        tags: Iterable[str],
+        silent: Container[Address] = (),  # noqa: ARG002
+    ) -> Iterator[tuple[Redis, list[str]]]:
         """Yield each client with those of the tags that it serves."""
         if found := list(tags):
             yield self.any, found
@@ -109,10 +113,17 @@ class ClusterServers:
             for address, slots in self._cluster.primaries()[1].items()
         ]
 
-    def grouped(self, tags: Iterable[str]) -> Iterator[tuple[Redis, list[str]]]:
-        """Yield each client with those of the tags that it serves."""
+    def grouped(
+        self, tags: Iterable[str], silent: Container[Address] = ()
+    ) -> Iterator[tuple[Redis, list[str]]]:
+        """Yield each client with those of the tags that it serves.
+
+        Leaves out tags whose server is in `silent` by then, and still is their server.
+        """
         for tag in tags:
-            yield self.of(tag), [tag]
+            redis = self.of(tag)
+            if not _is_silent(redis.connection_pool, silent):
+                yield redis, [tag]
 
     def pools(self) -> list[Any]:
         """Return the connection pools in use."""
@@ -141,6 +152,12 @@ class ClusterServers:
 
 
 Servers = OneServer | ClusterServers
+
+
+def address_of(redis: Redis) -> Address | None:
+    """Return the server of a cluster that a client was last connected to; None if there is none."""
+    found: Address | None = getattr(redis.connection_pool, "address", None)
+    return found
 
 
 def servers(url: str, redis: Redis, **waits: Any) -> Servers:
@@ -262,6 +279,13 @@ class _ClusterConnection(Connection):
             if isinstance(error, UNSERVED) or has_lost_its_role(error):
                 self.mark_for_reconnect()  # type: ignore[no-untyped-call]
             raise
+
+
+def _is_silent(pool: Any, silent: Container[Address]) -> bool:
+    try:
+        return pool.address in silent and pool.find() in silent
+    except NoConnection:
+        return True
 
 
 def _tag_in(slots: Sequence[range]) -> str:

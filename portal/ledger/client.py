@@ -9,8 +9,9 @@ from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 from redis import Redis
+from redis.exceptions import TimeoutError as LateReply
 
-from portal.core.ledger_servers import Servers
+from portal.core.ledger_servers import Address, Servers, address_of
 from portal.ledger import replies
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import FunctionLibrary, prefix, translate_errors
@@ -67,12 +68,15 @@ class Ledger:
         by_tag = {prefix(term): term for term in terms}
         found: list[Answer] = []
         away: LedgerUnavailable | None = None
-        for redis, tags in self.servers.grouped(by_tag):
+        silent: set[Address] = set()  # each would take the whole timeout again for every term
+        for redis, tags in self.servers.grouped(by_tag, silent):
             try:
                 with translate_errors():
                     found += ask(redis, [by_tag[tag] for tag in tags])
             except LedgerUnavailable as error:
                 away = error
+                if isinstance(error.__cause__, LateReply) and (address := address_of(redis)):
+                    silent.add(address)
         if away and not found:
             raise away
         return found

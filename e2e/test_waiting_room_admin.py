@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from e2e.contrast import NARROW
+from e2e.contrast import NARROW, PHONE, places
 from e2e.person import Meet, Person
 from e2e.sizes import too_wide
 from e2e.test_lobby import banner_is
@@ -78,6 +78,16 @@ def test_an_admin_pauses_the_line_and_lets_it_go_on(meet: Meet, term: Term) -> N
     shows(boss, "Admitted", "1")
     press(boss, "Switch off and admit everyone", "Switch off")
     expect(boss.page.locator("#opening-room")).to_contain_text(re.compile("admitted at once"))
+
+
+def test_the_buttons_of_the_waiting_room_are_right_below_the_state(meet: Meet, term: Term) -> None:
+    window = builders.an_open_window(term)
+    boss = meet("max", viewport=PHONE)
+    boss.go(f"/admin/terms/{term.id}/windows/{window.id}/room")
+    shown = ("#opening-now > p", "#room-pause", "#opening-now .dials", "#opening-seats")
+    tops = [top for _, top, *_ in places(boss.page, *shown)]
+    assert tops == sorted(tops)
+    expect(boss.page.locator("#room-pause")).to_be_in_viewport()
 
 
 def test_a_paused_line_rings_for_those_who_want_to_hear_it(

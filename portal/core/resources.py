@@ -28,11 +28,12 @@ def watch(kind: str, engine: Engine, servers: Servers) -> None:
 def sample(kind: str, engine: Engine, servers: Servers) -> None:
     """Set the metrics to the current use."""
     postgresql: Any = engine.pool
-    ledger = servers.pools()  # the queue of each holds the free slots
-    limit = sum(each.max_connections for each in ledger)
+    # In a cluster, each term has a pool of its own, whose queue holds the free slots.
+    fullest = min(servers.pools(), key=lambda each: each.pool.qsize())
+    limit = fullest.max_connections
     for store, size, used in (
         ("postgresql", postgresql.size(), postgresql.checkedout()),
-        ("ledger", limit, limit - sum(each.pool.qsize() for each in ledger)),
+        ("ledger", limit, limit - fullest.pool.qsize()),
     ):
         CONNECTIONS_LIMIT.labels(kind, store).set(size)
         CONNECTIONS.labels(kind, store).set(used)

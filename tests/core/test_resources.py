@@ -8,6 +8,7 @@ from prometheus_client import REGISTRY
 
 from portal.backend import Backend
 from portal.core import resources
+from portal.core.ledger_servers import ClusterServers
 
 KIND = "tests"
 
@@ -39,3 +40,16 @@ def test_error_is_logged_and_the_next_sample_counts(
             thread.join(10)
     assert "Too many open files" in caplog.text
     assert REGISTRY.get_sample_value("fairseat_memory_bytes", {"kind": KIND})
+
+
+def test_in_a_cluster_the_fullest_pool_of_connections_counts(backend: Backend) -> None:
+    servers = ClusterServers("redis+cluster://a", max_connections=4, timeout=0.1)
+    full, _ = (servers.of(tag).connection_pool for tag in ("{t:1}", "{t:2}"))
+    for _ in range(3):
+        full.pool.get_nowait()
+    resources.sample(KIND, backend.engine, servers)
+    found = [
+        REGISTRY.get_sample_value(f"fairseat_pool_{name}", {"kind": KIND, "store": "ledger"})
+        for name in ("connections", "limit")
+    ]
+    assert found == [3, 4]

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from e2e.contrast import DESKTOP, PHONE, places
-from e2e.person import Meet, Person
+from e2e.person import Meet
 from e2e.room.conftest import Admit
 from e2e.room.waiter import FRAME, waits_as
 from e2e.test_lobby import LOOK, banner_is
@@ -180,23 +180,11 @@ def test_while_others_wait_the_number_is_the_end_of_my_turn_and_says_why_it_move
     ben.ask(section)
     ben.page.keyboard.press("Escape")
     waits_as(ben, 1)
-    looks_until(ada, "Other students are waiting now, so your turn ends")
+    expect(toasts).to_contain_text("Other students are waiting now, so your turn ends")
     expect(banner).to_contain_text("Other students are waiting: your turn ends")
     expect(banner.locator(".clock")).to_have_text(re.compile(r"^\s*1[0-5]:\d\d\s*$"))
     expect(toasts).to_have_attribute("aria-live", "polite")
     admit(2)
     banner_is(ben, "open")
-    looks_until(ada, "No one is waiting now. You have until registration closes")
+    expect(toasts).to_contain_text("No one is waiting now. You have until registration closes")
     expect(banner).to_contain_text("Closes in")
-
-
-def looks_until(person: Person, words: str) -> None:
-    """Let the page look at its window, as it does by itself, until it says so."""
-    said = person.page.locator("#toasts").get_by_text(words)
-
-    def told() -> int:
-        person.page.evaluate("htmx.trigger(document.body, 'fs:window')")
-        person.page.wait_for_timeout(300)
-        return said.count()
-
-    wait_for(told)

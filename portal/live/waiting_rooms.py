@@ -19,6 +19,8 @@ HEARTBEAT_SECONDS = 10.0  # the room allows 30 s without one
 SHORTEST_SECONDS = 2.0
 LONGEST_SECONDS = 20.0  # pages without updates for longer check whether the connection is dead
 PAGES_A_SECOND = 250
+# From when on every process knows whether others wait; not all pages ask at the same instant.
+OTHERS_MS = (1100, 5000)
 
 
 class WaitingRooms:
@@ -28,19 +30,28 @@ class WaitingRooms:
         self._listeners = listeners
         self._lock = lock
         self._due: dict[Topic, float] = {}
+        self._others: dict[Topic, bool] = {}  # whether students wait, as it was last told
 
     def send_states(self, states: dict[Topic, RoomState]) -> dict[Topic, RoomState]:
-        """Send the rooms' states to their pages; return those that are too early to send."""
+        """Send the rooms' states to their pages; return those that are too early to send.
+
+        All pages of the term hear when students begin to wait, or no longer do: it may end a turn.
+        """
         now, early = time.monotonic(), {}
         for topic, state in states.items():
-            pages = list(self._listeners.of(topic))
             if now < self._due.get(topic, 0.0):
                 early[topic] = state
-            elif pages:
-                signal = room_signal(topic[2], state)
-                for page in pages:
-                    page.add_signal(signal)
-                self._due[topic] = now + pause(len(pages))
+                continue
+            told = [(page, room_signal(topic[2], state)) for page in self._listeners.of(topic)]
+            others = state.waiting > 0
+            if self._others.get(topic) != others:
+                self._others[topic] = others
+                signal = PageSignal("others", {"others": others}, OTHERS_MS)
+                told += [(page, signal) for page in self._listeners.of(topics.windows(topic[1]))]
+            for page, signal in told:
+                page.add_signal(signal)
+            if told:
+                self._due[topic] = now + pause(len(told))
         return early
 
     def send_heartbeats(self, of_term: int | None = None) -> None:

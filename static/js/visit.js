@@ -48,5 +48,9 @@ function tell() {
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden && asked !== until && Date.now() > ends - BEFORE) stay();
 });
+// Whether my turn has an end changes when others begin to wait, or no longer do.
+addEventListener("fs:others", ({ detail: { others } }) => {
+  if (until && ("ends" in banner.dataset) !== others) look();
+});
 addEventListener("htmx:afterSettle", settle);
 settle();

@@ -72,6 +72,21 @@ def test_whose_turn_it_is_hears_so_and_the_others_how_the_line_moves(
     assert not heard(ben, "turn")
 
 
+def test_all_pages_of_the_term_hear_when_others_begin_to_wait_and_when_none_does(
+    cast: Cast, term: Term, window: WindowView, open_tab: Open
+) -> None:
+    tab = open_tab(cast.ada.account_id)
+    tab.ask(term.id, [])
+    tab.listen(0.5)
+    for student in (cast.ben.id, 900_000):
+        room.enter(term.id, window.id, student)
+    assert tab.hear(lambda tab: {"others": True} in heard(tab, "others"))
+    tab.frames.clear()
+    for student in (900_000, cast.ben.id):
+        room.leave(term.id, window.id, student)
+    assert tab.hear(lambda tab: heard(tab, "others")) == [{"others": False}]
+
+
 def test_who_was_called_while_the_page_was_drawn_hears_so(
     cast: Cast, term: Term, window: WindowView, open_tab: Open
 ) -> None:

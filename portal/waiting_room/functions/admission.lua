@@ -98,6 +98,11 @@ function Room:publish(called)
   redis.call(PUBLISH, self.term .. ":room", cjson.encode(state))
 end
 
+-- Publish the state when the first student begins to wait, or the last one no longer does.
+function Room:publish_turn(before)
+  if self.phase == "open" and (before > 0) ~= (self:waiting() > 0) then self:publish({}) end
+end
+
 -- Remove keys that are no longer needed; the draw stays, so that anyone can check it.
 function Room:tidy()
   if self.phase ~= "ended" or self.at < self.closes + KEEP then return end

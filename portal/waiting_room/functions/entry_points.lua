@@ -4,12 +4,14 @@ local function enter(room)
   local ask = room.ask
   if room.phase ~= "before" and room.phase ~= "open" then return { error = room.phase } end
   if room:field("seed") ~= ask.seed then return { error = "seed" } end
+  local before = room:waiting()
   room:record_any_heartbeat()
   room:restore_entry(ask.student)
   room:record_heartbeat(ask.student)
   local entry = room:entry(ask.student)
   if not entry.kind or entry.kind == "gone" then room:join() end
   room:admit()
+  room:publish_turn(before)
   return { entry = room:take_entry(ask.student), state = room:state() }
 end
 
@@ -60,7 +62,7 @@ local function leave(room)
   local student = room.ask.student
   local id = redis.call("HGET", room:key("mine"), student)
   if not id then return {} end
-  local visits = room:inside(student)
+  local visits, before = room:inside(student), room:waiting()
   if not visits then redis.call("HSET", room:key("left"), student, id) end
   if room:is_ahead(id) then
     redis.call("ZADD", room:key("gone"), redis.call("ZSCORE", room:key("line"), id), id)
@@ -71,6 +73,7 @@ local function leave(room)
   redis.call("ZREM", room:key("seen"), id)
   redis.call("ZREM", room:key("back"), id)
   room:admit()
+  room:publish_turn(before)
   return {}
 end
 

@@ -30,7 +30,7 @@ class WaitingRooms:
         self._listeners = listeners
         self._lock = lock
         self._due: dict[Topic, float] = {}
-        self._others: dict[Topic, bool] = {}  # whether students wait, as it was last told
+        self._others: dict[Topic, bool] = {}  # whether students wait, as it was last sent
 
     def send_states(self, states: dict[Topic, RoomState]) -> dict[Topic, RoomState]:
         """Send the rooms' states to their pages; return those that are too early to send.
@@ -42,16 +42,16 @@ class WaitingRooms:
             if now < self._due.get(topic, 0.0):
                 early[topic] = state
                 continue
-            told = [(page, room_signal(topic[2], state)) for page in self._listeners.of(topic)]
+            signals = [(page, room_signal(topic[2], state)) for page in self._listeners.of(topic)]
             others = state.waiting > 0
             if self._others.get(topic) != others:
                 self._others[topic] = others
                 signal = PageSignal("others", {"others": others}, OTHERS_MS)
-                told += [(page, signal) for page in self._listeners.of(topics.windows(topic[1]))]
-            for page, signal in told:
+                signals += [(page, signal) for page in self._listeners.of(topics.windows(topic[1]))]
+            for page, signal in signals:
                 page.add_signal(signal)
-            if told:
-                self._due[topic] = now + pause(len(told))
+            if signals:
+                self._due[topic] = now + pause(len(signals))
         return early
 
     def send_heartbeats(self, of_term: int | None = None) -> None:

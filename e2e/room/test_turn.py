@@ -2,12 +2,13 @@
 
 import re
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
 from e2e.contrast import DESKTOP, PHONE, places
-from e2e.person import Meet
+from e2e.person import Meet, Person, context_of
 from e2e.room.conftest import Admit
 from e2e.room.waiter import FRAME, waits_as
 from e2e.test_lobby import LOOK, banner_is
@@ -177,6 +178,7 @@ def test_while_others_wait_the_number_is_the_end_of_my_turn_and_says_why_it_move
     ada.pick(section)
     banner, toasts = ada.page.locator("#banner"), ada.page.locator("#toasts")
     expect(banner).to_contain_text("Closes in")
+    room_page(ada, "It is your turn.")
     ben.ask(section)
     ben.page.keyboard.press("Escape")
     waits_as(ben, 1)
@@ -184,7 +186,16 @@ def test_while_others_wait_the_number_is_the_end_of_my_turn_and_says_why_it_move
     expect(banner).to_contain_text("Other students are waiting: your turn ends")
     expect(banner.locator(".clock")).to_have_text(re.compile(r"^\s*1[0-5]:\d\d\s*$"))
     expect(toasts).to_have_attribute("aria-live", "polite")
+    room_page(ada, re.compile("^It is your turn until [^,]*$"))
     admit(2)
     banner_is(ben, "open")
     expect(toasts).to_contain_text("No one is waiting now. You have until registration closes")
     expect(banner).to_contain_text("Closes in")
+
+
+def room_page(person: Person, words: str | re.Pattern[str]) -> None:
+    """Read on the page of the waiting room, in another tab, whose turn it is."""
+    tab = Person(context_of(person).new_page())
+    tab.go(f"{urlsplit(person.page.url).path}/room")
+    expect(tab.page.locator("#room .lede")).to_have_text(words)
+    tab.page.close()

@@ -63,7 +63,7 @@ def test_its_window_opens_for_everyone(made: TermCatalog, connected: Backend) ->
     [window] = connected.ledger.windows(made.term.id)
     assert abs(window.opens - connected.ledger.now() - 120_000) < 60_000
     assert window.closes - window.opens == 14 * 24 * 3_600_000
-    assert (window.name, window.state, window.cohort) == ("Open selection", "scheduled", {})
+    assert (window.name, window.state, window.cohort) == ("All students", "scheduled", {})
 
 
 def test_it_has_the_size_of_a_small_university(made: TermCatalog) -> None:

@@ -215,7 +215,7 @@ def _put_window(session: Session, term: int, opens: int) -> None:
     """Set one window for everyone, from `opens` (ms) on."""
     window = session.scalars(select(window_ids.next_value())).one()
     closes = opens + _ms(OPEN_FOR)
-    backend().ledger.put_window(term, window, "Open selection", opens, closes, {}, "demo")
+    backend().ledger.put_window(term, window, "All students", opens, closes, {}, "demo")
 
 
 def _ms(span: timedelta) -> int:

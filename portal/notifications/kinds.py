@@ -457,17 +457,14 @@ ROUND = Kind(
     "round",
     _round,
     _l("An allocation round has results"),
-    _l("When a round that you entered has results or is canceled"),
+    _l("A round that you entered has results or was canceled."),
     toast=True,
 )
 BALLOT = Kind(
     "ballot",
     _ballot,
     _l("Your ballot in an allocation round is final"),
-    _l(
-        "Includes a code, the root, for checking the result later. Also sent if the round’s end"
-        " changes."
-    ),
+    _l("Includes a code for checking the result later. Also sent if the round’s end changes."),
     toast=True,
 )
 ADJUSTED = Kind(

@@ -78,7 +78,7 @@ def test_hours_are_kept_for_a_month(rush: Rush) -> None:
 def test_page_shows_the_percentiles(rush: Rush, app: Flask, cast: Cast) -> None:
     assert cast
     admin = browser_of(app, "max")
-    assert "No events in this time." in admin.get("/admin/operations/lag").text
+    assert "No decisions in this time." in admin.get("/admin/operations/lag").text
     claims(rush, everyone_everywhere(rush))
     drain(rush.term)
     page = " ".join(admin.get("/admin/operations/lag?span=30d").text.split())

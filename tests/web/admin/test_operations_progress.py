@@ -108,6 +108,6 @@ def test_page_shows_readiness_for_the_next_window(
     assert "Ready for opening since" in page
     assert "1 section is loaded." in page
     backend.redis.hset(f"{{t:{term.id}}}:warmup", "sent", 0)
-    assert "Getting ready: 1 of 1 sections are in the ledger" in text(admin.get(PAGE).text)
+    assert "Getting ready: 1 of 1 sections are loaded" in text(admin.get(PAGE).text)
     with database_outage.away():
         assert "Getting ready" in admin.get(PAGE).text

@@ -143,7 +143,7 @@ def test_a_section_that_the_files_offer_and_the_portal_does_not_is_named(
         report = Report()
         files = campus(status=written).write(tmp_path)
         import_files(files, Options(term=TERM, update=True), report, nothing)
-        [note] = report.of("status_here")
+        [note] = report.of("draft_here" if status == "NEW" else "canceled_here")
         assert said in str(note.why)
         assert section(term).status == status
 
@@ -152,6 +152,11 @@ def forget(crn: str) -> None:
     """Make a section look as if an admin had made it."""
     with transaction() as session:
         session.execute(delete(ImportedRecord).where(ImportedRecord.key.endswith(crn)))
+
+
+def leave_out_rows(file: Path, *crns: str) -> None:
+    lines = file.read_text("utf-8-sig").splitlines(keepends=True)
+    file.write_text("".join(each for each in lines if not any(crn in each for crn in crns)))
 
 
 def statuses(term: int) -> dict[str, str]:
@@ -164,6 +169,17 @@ def test_sections_that_no_file_has_named_are_not_removed(tmp_path: Path) -> None
     term, _ = run(tmp_path, campus().section("10002").section("10003"))
     forget("10003")
     run(tmp_path, campus(), remove=True)
+    assert statuses(term) == {"10001": "OPEN", "10002": "CANCELED", "10003": "OPEN"}
+
+
+def test_an_export_does_not_remove_what_was_made_after_it(tmp_path: Path) -> None:
+    term, _ = run(tmp_path, campus().section("10002").section("10003"))
+    folder = exported(tmp_path / "export")
+    forget("10003")
+    for name in ("sections.csv", "meetings.csv"):
+        leave_out_rows(folder / name, "10002", "10003")
+    chosen = Options(term=TERM, update=True, remove=True)
+    import_files(folder, chosen, Report(), nothing)
     assert statuses(term) == {"10001": "OPEN", "10002": "CANCELED", "10003": "OPEN"}
 
 

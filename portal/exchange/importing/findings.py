@@ -150,12 +150,13 @@ FINDINGS: dict[str, FindingKind] = {
         _l("This status is not known. A new section is a draft; another one keeps its status."),
         _l("Publish the section on its page if students may register for it."),
     ),
-    "status_here": unchanged(
-        _l("The section has another status in the portal, and keeps it."),
-        _l(
-            "Use the buttons on the section’s page, or “Change several” to publish many drafts at"
-            " once."
-        ),
+    "draft_here": unchanged(
+        _l("The section is a draft in the portal, and stays one."),
+        _l("Publish it on its page. “Change several” publishes many drafts at once."),
+    ),
+    "canceled_here": unchanged(
+        _l("The section is canceled in the portal, and stays canceled."),
+        _l("To offer the class, give it another registration number in the file."),
     ),
     "status_unchanged": unchanged(
         _l("The file doesn’t say which status the section had, so the status stays."),

@@ -179,7 +179,8 @@ STUDENT_VALUES = """
     ) AS of_students(kind, value) WHERE value <> ''
 """
 OF_STUDENTS = text(f"""
-    SELECT kind, array_agg(value ORDER BY value) FROM ({STUDENT_VALUES}) AS found GROUP BY kind
+    SELECT kind, array_agg(DISTINCT value ORDER BY value)
+    FROM ({STUDENT_VALUES}) AS found GROUP BY kind
 """)
 KNOWN_VALUES = text(f"""
     SELECT kind, value FROM restrictions
@@ -189,14 +190,12 @@ KNOWN_VALUES = text(f"""
 """)
 # Which records are removed if the files do not name them.
 UNNAMED = {
-    # Sections of the terms that the files are about. Only an export has those that no file named.
+    # Sections of the terms that the files are about, except those that admins made: an export may
+    # be older than they are.
     "section": f"""
         here.fields ->> 'status' <> 'CANCELED' AND {part(1, "here.key")} IN (
             SELECT {part(1)} FROM import_rows WHERE import_id = :id AND kind = 'section'
-        ) AND (
-            EXISTS (SELECT FROM import_rows WHERE import_id = :id AND exported)
-            OR (here.kind, here.key) IN (SELECT kind, key FROM imported_records)
-        )
+        ) AND (here.kind, here.key) IN (SELECT kind, key FROM imported_records)
     """,
     # Teachers and students of the sections in the files.
     **dict.fromkeys(

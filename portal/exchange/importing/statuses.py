@@ -107,7 +107,8 @@ def note_not_offered(row: Row, stored: dict[str, Any]) -> None:
     """
     offers = status_of(row) == "OPEN" and not row["revision"]
     if offers and stored[STATUS] in {"NEW", "CANCELED"}:
-        row.note("status_here", STATUS, HERE, here=value_text(STATUS, stored))
+        kind = "draft_here" if stored[STATUS] == "NEW" else "canceled_here"
+        row.note(kind, STATUS, HERE, here=value_text(STATUS, stored))
 
 
 def action_to(here: str, wanted: str) -> str:

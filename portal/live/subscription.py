@@ -1,7 +1,8 @@
 """The subscription of this process to what the ledger and the recorder publish.
 
-In a cluster, what functions publish about a term comes by another one, from the term's primary: if
-that is lost, so is the subscription, and the process knows that it missed messages.
+In a cluster, messages of functions about a term come by a subscription of their own, from the
+term's primary. If that server is lost, so is the subscription, and the process knows that it missed
+messages.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What is remembered of a ledger's cluster between two answers of its servers."""
+"""The servers of a cluster that a process remembers between two answers."""
 
 from typing import Any
 

@@ -21,7 +21,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ValkeyCluster]
 
 @pytest.fixture
 def backend(backend: Backend, cluster: ValkeyCluster) -> Iterator[Backend]:
-    """Empty tables and an empty ledger, each of whose primaries has its replica."""
+    """Empty tables and an empty ledger; each primary has its replica."""
     cluster.heal()
     cluster.empty()
     plain = backend.settings.redis_url

@@ -1,4 +1,4 @@
-"""A ledger in a cluster: each term is whole on one primary, and all that reads it finds it."""
+"""A ledger in a cluster: each term is whole on one primary, and every reader finds it."""
 
 from dataclasses import replace
 

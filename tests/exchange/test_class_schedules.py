@@ -111,6 +111,12 @@ def test_values_with_commas_are_one_unless_each_is_known(tmp_path: Path) -> None
         "4": f"{MAJORS} Art, {MEDIA}, Music",
         "5": f"{MAJORS} Art, Dance",
         "6": f"{MAJORS} Art, Music",
+        "7": f"{MAJORS}\nArt, Music",
+        "8": f"{MAJORS}\n{MEDIA}",
+        "9": f"{MAJORS}\nBiology, Chemistry",
+        "10": f"{MAJORS}\nPhysics, Applied (PHA)",
+        "11": f"{MAJORS}\nGeology; Earth  Science",
+        "12": f"{MAJORS}\nBiology, Chemistry",
     }
     lines = [ALGORITHMS | {"CRN": crn, "Restrictions": each} for crn, each in texts.items()]
     records, report = read(write_csv(tmp_path, lines))
@@ -124,12 +130,23 @@ def test_values_with_commas_are_one_unless_each_is_known(tmp_path: Path) -> None
         "4": ["Art", MEDIA, "Music"],
         "5": ["Art, Dance"],
         "6": ["Art", "Music"],
+        "7": ["Art", "Music"],
+        "8": [MEDIA],
+        "9": ["Biology, Chemistry"],
+        "10": ["Physics, Applied"],
+        "11": ["Earth Science", "Geology"],
+        "12": ["Biology, Chemistry"],
     }
-    notes = [(note.key, note.action, note.more) for note in report.of("restriction_commas")]
-    assert notes == [
-        ("1", "guessed", "Read as one value: “Humanities, Arts and Sciences”."),
-        ("5", "guessed", "Read as one value: “Art, Dance”."),
-    ]
+    assert all(note.action == "guessed" for note in report.of("restriction_commas"))
+    assert {note.key: note.more for note in report.of("restriction_commas")} == {
+        "1": doubt("Humanities, Arts and Sciences", "“Humanities”; “Arts and Sciences”"),
+        "5": doubt("Art, Dance", "“Art”; “Dance”"),
+        "9": doubt("Biology, Chemistry", "“Biology”; “Chemistry”", rows=2),
+    }
+
+
+def doubt(one: str, several: str, rows: int = 1) -> str:
+    return f"Read as one value: “{one}”. It may also be several: {several}. Rows: {rows}."
 
 
 def test_a_sentence_that_is_not_understood_is_shown_and_asked_about(tmp_path: Path) -> None:
@@ -523,7 +540,8 @@ def test_a_semester_as_banner_writes_it_comes_in_whole(
     out.mkdir()
     banners, report = read(write_xlsx(out, banner_lines(folder, between)).parent, term=term)
     unsure = {note.kind for note in report.notes if note.action in {"refused", "guessed"}}
-    assert unsure <= {"department_added", "time_without_days"}
+    assert unsure <= {"department_added", "time_without_days", "restriction_commas"}
+    assert len(report.of("restriction_commas")) == (4 if name == "real" else 2)  # names with commas
     assert banners.sections.keys() == ours.sections.keys()
     assert len(banners.sections) == (2250 if name == "real" else whole_semesters.SECTIONS)
     assert banners.kinds["teaching"].keys() == ours.kinds["teaching"].keys()

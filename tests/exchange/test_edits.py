@@ -12,6 +12,7 @@ from sqlalchemy import delete, func, select, update
 from portal.catalog.models import (
     Course,
     Department,
+    Restriction,
     Room,
     Section,
     Subject,
@@ -25,6 +26,7 @@ from portal.exchange.importing.runs import import_files
 from portal.people.models import Student
 from tests.cast import Cast
 from tests.exchange.campus import Campus, nothing
+from tests.exchange.class_schedules import ALGORITHMS, write_csv
 from tests.exchange.makers import as_zip, page, press, sent
 from tests.exchange.oneroster import School, moved
 from tests.exchange.oneroster import imported as oneroster_imported
@@ -211,6 +213,40 @@ def test_values_of_restrictions_that_no_student_has_are_named(tmp_path: Path, ca
     import_files(tmp_path, Options(term=TERM, update=True), report, nothing)
     [note] = report.of("value_unknown")
     assert note.why.endswith("“Graduat” (level). Student records have: Graduate.")
+
+
+def test_a_line_with_commas_is_asked_about_until_its_values_are_known(tmp_path: Path) -> None:
+    sentence = "Must be enrolled in one of the following Majors:\nBiology, Chemistry"
+    write_csv(tmp_path, [ALGORITHMS | {"Restrictions": sentence}])
+    for _ in range(2):
+        report = Report()
+        import_files(tmp_path, Options(term=TERM, update=True), report, nothing)
+        assert len(report.of("restriction_commas")) == 1
+    with transaction() as session:
+        names = {"BIOL": "Biology", "CHEM": "Chemistry"}
+        session.add_all(Subject(code=code, name=name) for code, name in names.items())
+    report = Report()
+    import_files(tmp_path, Options(term=TERM, update=True), report, nothing)
+    assert report.of("restriction_commas") == []
+    with transaction() as session:
+        values = set(session.scalars(select(Restriction.value)))
+    assert values == {"Biology", "Chemistry"}
+
+
+def test_a_name_with_commas_that_a_department_has_is_one_value(tmp_path: Path) -> None:
+    name = "Ecology, Evolution and Behavior"
+    sentence = f"Must be enrolled in one of the following Majors:\n{name}"
+    write_csv(tmp_path, [ALGORITHMS | {"Restrictions": sentence}])
+    with transaction() as session:
+        department = Department(code="EEB", name=name, school="")
+        session.add_all([department, Subject(code="EEB", name=name)])
+        session.flush()
+        session.execute(update(Subject).values(department_id=department.id))
+    report = Report()
+    import_files(tmp_path, Options(term=TERM, update=True), report, nothing)
+    assert report.of("restriction_commas") == []
+    with transaction() as session:
+        assert session.scalars(select(Restriction.value)).all() == [name]
 
 
 def test_a_refused_number_does_not_make_an_admins_section_one_of_the_files(tmp_path: Path) -> None:

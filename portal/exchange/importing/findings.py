@@ -193,8 +193,11 @@ FINDINGS: dict[str, FindingKind] = {
         _l("Put a semicolon between two people."),
     ),
     "restriction_commas": guessed(
-        _l("The values in this sentence may be one or several. They are read as one."),
-        _l("Put a semicolon between two values, or give each a line."),
+        _l("This restriction may be one value or several. It is read as one."),
+        _l(
+            "If it is several, put a semicolon between them. If it is one, write its code after it,"
+            " such as “Physics, Applied (PHA)”."
+        ),
     ),
     "no_tree": refused(
         _l(

@@ -21,7 +21,7 @@ JOINTS = {"and": "all", "or": "any", "solo": "all"}
 
 
 class CommaList(NamedTuple):
-    """The values of a sentence with nothing but commas between them, which may be one value.
+    """One line with commas after a sentence, which may be one value or several.
 
     `column` of `row` has it.
     """
@@ -67,6 +67,7 @@ _HEAD = re.compile(
 _LONGEST_TEXT = 20_000  # characters of all sentences
 _MUST = {"must", "may only"}
 _MOST_JOINED = 8  # parts of a value with commas
+_AFTER_CODE = re.compile(r"(?<=\)),\s*")
 _CODE_AFTER = re.compile(r"\s+\([A-Z0-9&_-]{1,12}\)$")  # "Undergraduate (UG)"
 
 
@@ -88,12 +89,13 @@ def restrictions_of(row: Row, text: str, column: str, lists: list[CommaList]) ->
     for start, end in zip(starts, ends, strict=False):
         head = _HEAD.match(text, start.end(), end)
         kind = restrictions.kind_of(head["kind"]) if head else ""
-        values, by_comma = _values(text[head.end() : end]) if head else ([], False)
-        if kind not in restrictions.KINDS or not values:
+        values, in_doubt = _values(text[head.end() : end]) if head else ([], False)
+        other = in_doubt and any(":" in each for each in values)  # another kind of sentence
+        if kind not in restrictions.KINDS or not values or other:
             unclear(text[start.start() : end])
             continue
         rule = "must_be" if start["rule"].lower() in _MUST else "may_not_be"
-        if by_comma:
+        if in_doubt:
             lists.append(CommaList(row, column, rule, kind, ", ".join(values)))
             continue
         for value in values:
@@ -104,21 +106,32 @@ def restrictions_of(row: Row, text: str, column: str, lists: list[CommaList]) ->
     return read
 
 
-def settled(found: CommaList, known: set[str]) -> Restrictions:
-    """Return the restrictions of a list: split if only one reading has nothing but known values.
+def settled(found: CommaList, known: set[str]) -> tuple[Restrictions, bool]:
+    """Return the restrictions of a line, and whether it may be several values but is read as one.
 
-    Otherwise it is one value, which is reported. `known` has values without capitals.
+    It is several if only one reading has nothing but known values. `known` has them without
+    capitals.
     """
     values = _known_values(found.written.split(", "), known)
-    if values is None:
+    if values is None and len(found.written) > restrictions.LONGEST:
         text = found.written[: tables.LONGEST_VALUE]
-        if len(found.written) > restrictions.LONGEST:
-            found.row.note("restriction_unclear", found.column, _k("“%(text)s”"), text=text)
-            return [None]
-        read_as = _k("Read as one value: “%(text)s”.")
-        found.row.note("restriction_commas", found.column, read_as, text=text)
-        values = [found.written]
-    return [(found.rule, found.kind, value) for value in values]
+        found.row.note("restriction_unclear", found.column, _k("“%(text)s”"), text=text)
+        return [None], False
+    read: Restrictions = [(found.rule, found.kind, each) for each in values or [found.written]]
+    return read, values is None
+
+
+def note_doubts(lists: list[CommaList]) -> None:
+    """Report lines of the same text that are read as one value, once."""
+    text, values = lists[0].written, "; ".join(f"“{each}”" for each in lists[0].written.split(", "))
+    lists[0].row.note(
+        "restriction_commas",
+        lists[0].column,
+        _k("Read as one value: “%(text)s”. It may also be several: %(values)s. Rows: %(count)s."),
+        text=text[: tables.LONGEST_VALUE],
+        values=values[: tables.LONGEST_VALUE],
+        count=f"{len(lists):,}",
+    )
 
 
 def _known_values(parts: list[str], known: set[str]) -> list[str] | None:
@@ -141,23 +154,23 @@ def _known_values(parts: list[str], known: set[str]) -> list[str] | None:
 
 
 def _values(text: str) -> tuple[list[str], bool]:
-    """Return the values after a sentence: a line each, or with wide gaps, semicolons or commas.
+    """Return the values after a sentence: a line each, or with wide gaps or semicolons.
 
-    And whether nothing but commas is between several of them, which may be one value. Codes after
-    each tell that they are several.
+    And whether they are one line with commas, which may be one value. A code after each value
+    leaves no doubt.
     """
-    written = text.rstrip()
-    between = next(each for each in (r"\n", r"\s{2,}", ";", ",") if re.search(each, f"{written},"))
-    found = [part for each in re.split(between, written) for part in _coded_values(each)]
-    values = [_CODE_AFTER.sub("", part) for part in found]
-    coded = all(map(_CODE_AFTER.search, found))
-    return values, between == "," and len(values) > 1 and not coded
+    gap = r"\n" if "\n" in text.rstrip() else r"\s{2,}"
+    found = [part for each in re.split(f"{gap}|;", text) for part in _coded_values(each)]
+    in_doubt = len(found) == 1 and "," in found[0] and not _CODE_AFTER.search(found[0])
+    if in_doubt:
+        found = list(filter(None, map(str.strip, found[0].split(","))))
+    return [_CODE_AFTER.sub("", part) for part in found], in_doubt
 
 
 def _coded_values(text: str) -> list[str]:
     """Return the values between commas if a code follows each, else the text as one."""
     whole = " ".join(text.split()).strip(" ,")
-    parts = whole.split(", ")
+    parts = _AFTER_CODE.split(whole)
     return parts if all(map(_CODE_AFTER.search, parts)) else [whole] if whole else []
 
 

@@ -45,6 +45,7 @@ from portal.exchange.importing.section_rules import (
     TREES,
     CommaList,
     Restrictions,
+    note_doubts,
     read_requisites,
     read_restrictions,
     requisites_by_section,
@@ -735,9 +736,15 @@ def _settle_comma_lists(semester: Semester) -> None:
     for name, school in semester.departments.values():
         known["major"].add(name.casefold())
         known["college"].add((school or "").casefold())
+    doubts: dict[str, list[CommaList]] = defaultdict(list)
     for section, found in semester.comma_lists:
         of_kind = known[_values_of(found.kind)] | KNOWN_VALUES.get(found.kind, set())
-        section.restrict(settled(found, of_kind))
+        read, in_doubt = settled(found, of_kind)
+        section.restrict(read)
+        if in_doubt:
+            doubts[found.written].append(found)
+    for lists in doubts.values():
+        note_doubts(lists)
 
 
 def _values_of(kind: str) -> str:

@@ -182,9 +182,15 @@ OF_STUDENTS = text(f"""
     SELECT kind, array_agg(DISTINCT value ORDER BY value)
     FROM ({STUDENT_VALUES}) AS found GROUP BY kind
 """)
+# A value with a comma may be a list that an earlier import misread, and so may the major of that
+# name, unless a department or a student has it.
 KNOWN_VALUES = text(f"""
-    SELECT kind, value FROM restrictions
-    UNION SELECT 'major', unnest(ARRAY[code, name]) FROM subjects WHERE deleted_at IS NULL
+    SELECT kind, value FROM restrictions WHERE value NOT LIKE '%,%'
+    UNION SELECT 'major', unnest(ARRAY[code, name]) FROM subjects
+        WHERE deleted_at IS NULL AND (
+            name NOT LIKE '%,%' OR department_id IS NOT NULL
+            OR id IN (SELECT subject_id FROM student_subjects)
+        )
     UNION SELECT 'college', school FROM departments WHERE deleted_at IS NULL
     UNION {STUDENT_VALUES}
 """)

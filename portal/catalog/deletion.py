@@ -167,6 +167,11 @@ KINDS: dict[str, Kind] = {
                 " AND closes_at > now()",
             ),
             Dependency(
+                _l("Allocation rounds to publish or cancel"),
+                "SELECT name FROM rounds WHERE term_id = :id"
+                " AND state IN ('open', 'closed', 'computed', 'published')",
+            ),
+            Dependency(
                 WITH_STUDENTS,
                 SECTIONS + "AND sections.term_id = :id AND (sections.id IN (SELECT section_id"
                 " FROM enrollments WHERE state = 'enrolled') OR sections.id IN (SELECT section_id"

@@ -182,6 +182,8 @@ def announce(number: int, version: int, by: int, reason: str) -> None:
         if found.state != "draft":
             raise RoundRefused("state")
         lock_term(session, found.term_id)
+        if session.scalar(select(Term.state).where(Term.id == found.term_id)) == "archived":
+            raise RoundRefused("archived")
         _check_times(session, found)
         _check_source(details(found))
         before, found.state, found.announced = facts(found), "open", True

@@ -59,6 +59,7 @@ REFUSED = {
         " someone could choose a ballot that suits it."
     ),
     "drand": DRAND,
+    "archived": _l("The term is archived. Bring it back first."),
     "hurry": _l("An earlier end must be at least 24 hours away."),
     "early": _l("The public value can’t be known yet. Enter it from the moment that is shown."),
     "state": _l("You can’t do this any more: the round has moved to its next stage."),

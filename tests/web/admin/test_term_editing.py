@@ -30,11 +30,14 @@ from portal.recorder import receipts
 from portal.recorder.recorder import drain
 from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
+from portal.rounds import steps
 from portal.web.student import earlier_terms
-from portal.windows import service
+from portal.windows import rounds, service
+from portal.windows.rounds import RoundRefused
 from portal.windows.service import Author, NewWindow
 from tests import cast as builders
 from tests.cast import Cast, Meets
+from tests.rounds.builders import a_draft, a_round
 from tests.web import pages
 from tests.web.api.callers import caller
 from tests.web.visitors import browser_of
@@ -220,6 +223,28 @@ def test_term_with_students_or_windows_stays_published(
         assert "Selection windows" in sent.text
         assert ("Sections with students: CSC-1100" in sent.text) == (action == "unpublish")
     assert state_of(term) == "published"
+
+
+def test_term_stays_published_until_its_announced_round_is_over(
+    admin: FlaskClient, cast: Cast
+) -> None:
+    term = builders.a_term()
+    found = a_round(term, cast.max.id)
+    for action in ("unpublish", "archive"):
+        sent = change(admin, term, action)
+        assert sent.status_code == 409
+        assert "Allocation rounds to publish or cancel: First round" in sent.text
+    steps.cancel(found.id, found.version, cast.max.id, "tests")
+    drain(term.id)
+    assert change(admin, term, "archive").status_code == 303
+
+
+def test_no_round_is_announced_in_an_archived_term(cast: Cast) -> None:
+    term = builders.a_term()
+    draft = a_draft(term, cast.max.id)
+    put(term, "archived")
+    with pytest.raises(RoundRefused, match="archived"):
+        rounds.announce(draft.id, draft.version, cast.max.id, "tests")
 
 
 def test_term_that_has_ended_is_not_hidden_from_its_students(

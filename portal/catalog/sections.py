@@ -304,11 +304,14 @@ def edit_within(  # noqa: PLR0913  what an edit needs
         _write_lists(session, section.id, details, before.details)
 
 
-def change_status(action: str, several: Sequence[SeenSection], by: int, reason: str = "") -> None:
+def change_status(
+    action: str, several: Sequence[SeenSection], by: int | None, reason: str = ""
+) -> None:
     """Make one of STATUS_CHANGES for sections of a term: for all of them or none.
 
-    Raise `Stale` or `NotPossible` with the id of the section for which it is not possible. Before
-    sections are deleted, the caller checks with the ledger that no student has a seat or waits.
+    `by` is None for the portal itself. Raise `Stale` or `NotPossible` with the id of the section
+    for which it is not possible. Before sections are deleted, the caller checks with the ledger
+    that no student has a seat or waits.
     """
     with transaction() as session:
         for seen in several:
@@ -318,9 +321,9 @@ def change_status(action: str, several: Sequence[SeenSection], by: int, reason: 
 def change_status_within(
     session: Session, action: str, seen: SeenSection, by: int | None, reason: str
 ) -> None:
-    """Make one of STATUS_CHANGES in a transaction; `by` is None at the command line.
+    """Make one of STATUS_CHANGES in a transaction, as `change_status` does.
 
-    Raise `Stale` or `NotPossible`.
+    `by` is None at the command line and for the portal itself. Raise `Stale` or `NotPossible`.
     """
     wanted = STATUS_CHANGES[action]
     with _change(session, action, seen, by, reason) as (section, before):

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import fields
 from datetime import date, time
 from typing import Any
@@ -12,6 +13,7 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.catalog import term_catalog
 from portal.catalog.models import Meeting, Pool, Reserve, Section
+from portal.catalog.sections import NotPossible, SeenSection, Stale, change_status
 from portal.core.checkpoints import checkpoint
 from portal.core.db import transaction
 from portal.core.moments import milliseconds
@@ -51,7 +53,29 @@ def warm_up(term_id: int, report: Callable[[int, int], None] = lambda _done, _of
         report(start + len(batch), len(specs))
     if workers:
         enqueue(term_id, sorted(workers))
+    _publish_held_drafts(term_id, specs)
     return changed
+
+
+def _publish_held_drafts(term_id: int, specs: list[SectionSpec]) -> None:
+    """Publish drafts again in which a student is, once the ledger knows that they are drafts.
+
+    Until then students can register. Whoever makes a draft checks that too, but a process may die
+    before it does.
+    """
+    drafts = {each.section: each for each in specs if each.status == "NEW"}
+    seats = backend().ledger.seats_of(term_id, list(drafts))
+    held = [
+        number
+        for number, each in seats.items()
+        if each.waiting or each.taken > drafts[number].prior
+    ]
+    for number in held:
+        seen = SeenSection(term_id, number, drafts[number].version)
+        with suppress(Stale, NotPossible):  # somebody else has changed it: the next time
+            change_status("publish", [seen], None, "A student registered before it was a draft.")
+    if held:
+        send_sections(term_id, *held)
 
 
 def send_sections(term_id: int, *section_ids: int) -> bool:

@@ -1,6 +1,7 @@
 """The sections of a term: the list, one section, and its publishing, canceling or deleting."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -297,7 +298,8 @@ def make_status_change(action: str, several: Sequence[SeenSection], by: int, rea
     """Make one of STATUS_CHANGES for sections of a term. Raise Stale or NotPossible.
 
     If they become drafts, students can register until the ledger knows it. So the ledger is asked
-    afterwards: if it does not answer, or a student is in one of them, all are published again.
+    afterwards: if it does not answer, or a student is in one of them, all are published again. If
+    this process dies before, `warm_up` publishes those with a student.
     """
     sections.change_status(action, several, by, reason)
     if action != "unpublish":
@@ -305,8 +307,10 @@ def make_status_change(action: str, several: Sequence[SeenSection], by: int, rea
     term_id, ids = several[0].term_id, [each.section_id for each in several]
     held = effects.held_drafts(term_id, ids)
     if held is None or held:
-        later = [replace(each, version=each.version + 1) for each in several]
-        sections.change_status("publish", later, by, reason)
+        for each in several:
+            with suppress(Stale, NotPossible):  # a worker has published it
+                later = replace(each, version=each.version + 1)
+                sections.change_status("publish", [later], by, reason)
         send_sections(term_id, *ids)
         raise NotPossible("untold" if held is None else "in_use", held[0] if held else ids[0])
 

@@ -8,6 +8,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import update
 
+from jobs.maintain import maintain
 from portal.catalog.models import Section, Term
 from portal.catalog.sections import STATUS_CHANGES
 from portal.core.db import transaction
@@ -89,6 +90,30 @@ def test_section_stays_published_if_the_ledger_does_not_hear_of_the_draft(
     assert answer.status_code == 409
     assert "The ledger does not respond" in text_of(answer)
     assert (stored(section).status, seats(section).status) == ("OPEN", "OPEN")
+
+
+def test_student_of_a_draft_whose_process_died_is_found(
+    admin: FlaskClient,
+    section: Section,
+    draft: Section,
+    cast: Cast,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def die(*_: Any) -> bool:
+        raise SystemExit
+
+    monkeypatch.setattr(effects, "send_sections", die)
+    with pytest.raises(SystemExit):
+        do(admin, section, "unpublish", "")
+    seat(cast.ada, section)  # the ledger does not know of the draft yet
+    assert (stored(section).status, seats(section).taken) == ("NEW", 1)
+    maintain(section.term_id)
+    assert (stored(section).status, seats(section).status) == ("OPEN", "OPEN")
+    assert stored(draft).status == "NEW"
+    assert [(each.action, each.account_id) for each in entries()] == [
+        ("section.unpublish", cast.max.id),
+        ("section.publish", None),
+    ]
 
 
 def test_draft_must_be_published_first(

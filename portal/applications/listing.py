@@ -22,7 +22,7 @@ from portal.applications.models import (
     ApplicationEntry,
     Charge,
 )
-from portal.applications.stages import at_stage, decided_by
+from portal.applications.stages import decided_by, stages_of, waits_for
 from portal.catalog import requisites
 from portal.catalog.models import Section
 from portal.core.db import transaction
@@ -78,12 +78,21 @@ class ApplicationView:
         return (section.title or section.course.title) if section else ""
 
     @property
+    def in_review(self) -> bool:
+        """Return whether it waits for a decision."""
+        return self.application.state == REVIEW
+
+    @property
+    def stages(self) -> list[str]:
+        """Return who decides it, in order."""
+        return [str(STAGES[each]) for each in stages_of(self.application)]
+
+    @property
     def stage(self) -> str:
         """Return who decides now; blank if it is not in review."""
-        application = self.application
-        if application.state != REVIEW:
+        if not self.in_review:
             return ""
-        return str(STAGES[self.kind.stages[min(application.stage, len(self.kind.stages) - 1)]])
+        return self.stages[min(self.application.stage, len(self.kind.stages) - 1)]
 
     @property
     def is_last_stage(self) -> bool:
@@ -339,7 +348,7 @@ def _filtered(shown: Filters) -> Select[Application]:
     if shown.term:
         found = found.where(Application.term_id == shown.term)
     if shown.stage:
-        found = found.where(at_stage(shown.stage))
+        found = found.where(waits_for(shown.stage))
     if shown.decider is not None:
         found = found.where(decided_by(shown.decider))
     if shown.ready:

@@ -10,6 +10,30 @@ from portal.core.db import transaction
 from portal.people.models import Account
 
 
+def waits_for(stage: str) -> ColumnElement[bool]:
+    """Return the condition for an application that those of a stage decide next.
+
+    The registrar decides in place of the instructor if none of the section can.
+    """
+    if stage == "instructor":
+        return at_stage(stage) & _has_instructor()
+    if stage == "registrar":
+        return at_stage(stage) | at_stage("instructor") & ~_has_instructor()
+    return at_stage(stage)
+
+
+def stages_of(application: Application) -> list[str]:
+    """Return who decides the application, in order."""
+    stages = list(KINDS[application.kind].stages)
+    if "instructor" not in stages:
+        return stages
+    taught = select(Application.id).where(Application.id == application.id, _has_instructor())
+    with transaction() as session:
+        if session.scalar(taught) is not None:
+            return stages
+    return ["registrar" if each == "instructor" else each for each in stages]
+
+
 def at_stage(stage: str) -> ColumnElement[bool]:
     """Return the condition for an application whose next stage is that one."""
     places = ((kind, kind.stages.index(stage)) for kind in KINDS.values() if stage in kind.stages)
@@ -88,6 +112,17 @@ def departments_of(account: int) -> list[str]:
     found = select(Department.code).where(Department.id.in_(_departments_of(account)))
     with transaction() as session:
         return list(session.scalars(found.order_by(Department.code)))
+
+
+def _has_instructor() -> ColumnElement[bool]:
+    """Return the condition for an application: an instructor of its section has an account."""
+    owner, teacher, section = aliased(Account), aliased(Instructor), section_instructors.c
+    return (
+        exists()
+        .where(section.section_id == Application.section_id, teacher.id == section.instructor_id)
+        .where(owner.id == teacher.account_id, owner.id != Application.account_id)
+        .where(owner.deleted_at.is_(None), teacher.deleted_at.is_(None))
+    )
 
 
 def _departments_of(account: ColumnElement[int | None] | int) -> Select[int | None]:

@@ -105,7 +105,7 @@ class DecisionForm(Form):
 
 def _can_be_split(line: ApplicationView) -> bool:
     """Return whether the next approval is carried out and could leave out a part."""
-    return bool(line.stage) and line.is_last_stage
+    return line.in_review and line.is_last_stage
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ class Desk:
         return go(self.index_address)
 
     def _page(self, line: ApplicationView, form: DecisionForm) -> str:
-        decides_last = line.stage and not line.stale and not self.limited
+        decides_last = line.in_review and not line.stale and not self.limited
         return render_template(
             "admin/application.html",
             desk=self,

@@ -622,7 +622,7 @@ def _next_step(term_id: int, line: ApplicationView) -> NextStep | None:
 
 def _progress(line: ApplicationView) -> list[tuple[str, str]]:
     """Return the parts of its way, each with `done`, `now` or blank for later."""
-    application, kind = line.application, line.kind
+    application = line.application
     sent, over = application.state not in EDITABLE, bool(application.decided_at)
     parts = [(_("Sent"), sent)]
     if application.documents:
@@ -631,8 +631,8 @@ def _progress(line: ApplicationView) -> list[tuple[str, str]]:
     if application.fee:
         parts.append((_("Fee paid"), application.paid))
     parts += [
-        (_stage(kind, number), over or (sent and application.stage > number))
-        for number in range(len(kind.stages))
+        (_("In review: %(who)s", who=who), over or (sent and application.stage > number))
+        for number, who in enumerate(line.stages)
     ]
     parts.append((str(STATES[application.state]) if over else _("Decision"), over))
     waits = (place for place, (_part, is_done) in enumerate(parts) if not is_done and not over)
@@ -641,11 +641,6 @@ def _progress(line: ApplicationView) -> list[tuple[str, str]]:
         (part, "done" if is_done else "now" if place == now else "")
         for place, (part, is_done) in enumerate(parts)
     ]
-
-
-def _stage(kind: Kind, number: int) -> str:
-    who = str(listing.STAGES[kind.stages[number]])
-    return _("In review: %(who)s", who=who)
 
 
 def _needless(kind: Kind, term: TermView) -> str:

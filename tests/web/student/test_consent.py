@@ -157,6 +157,25 @@ def test_the_instructor_hears_of_it_and_admins_only_without_one(
     assert told("application_sent", cast.max.id) == 1
 
 
+def test_the_registrar_decides_for_a_section_without_instructors(
+    app: Flask, ada: FlaskClient, section: Section, term: Term, cast: Cast
+) -> None:
+    alone = builders.a_section(builders.a_course("MAT-1"), term, consent=True)
+    taught, made = (an_application("consent", cast.ada, each) for each in (section, alone))
+    boss, queue = browser_of(app, "max"), "/admin/applications"
+    for number, who in ((taught, "Instructor"), (made, "Registrar")):
+        page = words(ada.get(f"/terms/{term.id}/applications/{number}").text)
+        assert f"In review: {who}" in page
+        assert f"Decided by {who}" in words(boss.get(f"{queue}/{number}").text)
+        found = boss.get(f"{queue}?stage={who.lower()}").text
+        assert [f"application-{each}" in found for each in (taught, made)] == [
+            each == number for each in (taught, made)
+        ]
+    assert f"application-{made}" not in browser_of(app, "iris").get(HERE).text
+    assert decide(boss, made, "approve", queue).status_code == 303
+    assert the(made).state == "approved"
+
+
 def test_consent_is_taken_back_until_it_is_used(
     app: Flask, iris: FlaskClient, section: Section, term: Term, cast: Cast
 ) -> None:

@@ -35,7 +35,8 @@ class TermCatalog:
     term: TermView
     version: int
     sections: tuple[SectionView, ...]
-    gone: Mapping[int, str] = field(default_factory=dict)  # deleted ones by id, "CSC 1100-01"
+    # Those that students knew and no longer see, by id: "CSC 1100-01".
+    gone: Mapping[int, str] = field(default_factory=dict)
 
     def section(self, section_id: int) -> SectionView | None:
         """Return the section of that id, None where the term has none."""
@@ -166,7 +167,7 @@ def read_catalog(session: Session, term_id: int) -> TermCatalog:
     term = session.get_one(Term, term_id)
     view = views.term_view(term)
     sections = tuple(views.section_views(session, view))
-    return TermCatalog(view, term.catalog_version, sections, views.deleted_names(session, view))
+    return TermCatalog(view, term.catalog_version, sections, views.former_names(session, view))
 
 
 def expire(term_id: int) -> None:

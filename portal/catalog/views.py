@@ -7,7 +7,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from portal.catalog import formatting, requisites
@@ -28,6 +28,7 @@ from portal.catalog.models import (
 )
 from portal.catalog.search import index
 from portal.catalog.section_fields import FIELDS, PLAIN, PlainFields
+from portal.core.audit_trail import AuditEntry
 from portal.ledger.types import SkipRule
 
 
@@ -178,9 +179,9 @@ def section_views(session: Session, term: TermView) -> list[SectionView]:
     return sorted(found, key=section_order)
 
 
-def deleted_names(session: Session, term: TermView) -> dict[int, str]:
-    """Return the names of deleted sections that students knew, by id."""
-    found = session.execute(select_deleted(term.id))
+def former_names(session: Session, term: TermView) -> dict[int, str]:
+    """Return the names of sections that students knew and no longer see, by id."""
+    found = session.execute(select_former(term.id))
     return {row.id: f"{requisites.shown(row.code)}-{row.number}" for row in found}
 
 
@@ -302,13 +303,20 @@ def select_sections(term_id: int) -> Any:
     )
 
 
-def select_deleted(term_id: int) -> Any:
-    """Select deleted sections that were published: students never see drafts."""
+def select_former(term_id: int) -> Any:
+    """Select deleted sections and drafts that were published once: students see no others."""
+    unpublished = select(AuditEntry.subject).where(AuditEntry.action == "section.unpublish")
+    subject = func.concat(f"term:{term_id} section:", Section.id)
     return (
         select(Section.id, Course.code, Section.number)
         .join(Course, Section.course_id == Course.id)
-        .where(Section.term_id == term_id, Section.deleted_at.is_not(None))
-        .where(Section.status != "NEW")
+        .where(
+            Section.term_id == term_id,
+            or_(
+                and_(Section.deleted_at.is_not(None), Section.status != "NEW"),
+                and_(Section.status == "NEW", subject.in_(unpublished)),
+            ),
+        )
     )
 
 

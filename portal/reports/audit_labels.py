@@ -57,6 +57,7 @@ FIELDS = {
     "columns": _l("Columns"),
     "copied": _l("Copied from"),
     "counts": _l("Changes"),
+    "crn": "CRN",
     "course": _l("Course"),
     "days": _l("How often"),
     "deleted": _l("Deleted"),

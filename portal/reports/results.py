@@ -136,7 +136,8 @@ def waiters(offered: TermCatalog, made: WindowReport) -> list[Row]:
 def _names(offered: TermCatalog, section: int) -> Row:
     section_view = offered.section(section)
     if section_view is None:
-        return {"code": f"#{section}", "called": f"#{section}", "crn": "", "title": ""}
+        name = offered.gone.get(section) or f"#{section}"
+        return {"code": name, "called": name, "crn": "", "title": ""}
     return {
         "code": f"{section_view.course_code}-{section_view.number}",
         "called": section_name(section_view),

@@ -9,7 +9,9 @@ from flask.typing import ResponseReturnValue
 
 from portal.backend import backend
 from portal.catalog.local_time import local_clock
+from portal.catalog.models import Section
 from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.people.roles import Right
 from portal.recorder.receipts import code
@@ -29,7 +31,6 @@ PAGES = {
     "course": ("admin.course_editing.show", "course_id"),
     "import": ("admin.imports.show", "import_id"),
     "request": ("admin.requests.show", "instructor_request_id"),
-    "section": ("instructor.section", "section_id"),
     "student": ("admin.students.show", "student_id"),
     "teacher": ("admin.instructors.show", "instructor_id"),
     "webhook": ("admin.webhooks.show", "webhook_id"),
@@ -109,6 +110,10 @@ def _page_of(thing: AuditSubject) -> str:
     """Return the URL of a thing's page, "" if it has none."""
     if thing.known and thing.kind == "window":
         return url_for("admin.terms.index")
+    if thing.known and thing.kind == "section":
+        with transaction() as session:
+            term = session.get_one(Section, int(thing.id)).term_id
+        return url_for("admin.sections.show", term_id=term, section_id=int(thing.id))
     if thing.known and thing.kind in PAGES:
         endpoint, name = PAGES[thing.kind]
         values: dict[str, Any] = {name: int(thing.id)}

@@ -242,7 +242,10 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
         offered=offered,
         term=offered.term,
         stored=stored,
-        seats=read_with_fallback.seats_of(term_id, [section_id]).get(section_id),
+        # Of a deleted section, the ledger knows only that it is closed.
+        seats=None
+        if stored.deleted
+        else read_with_fallback.seats_of(term_id, [section_id]).get(section_id),
         facts=[
             (field.label, field.lines(getattr(stored.details, name)))
             for name, field in FIELDS.items()

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import func
 
@@ -9,7 +11,9 @@ from portal.catalog.term_catalog import forget
 from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.notifications.stories import set_section
+from tests.web.admin.sections.forms import do
 from tests.web.pages import press, words
+from tests.web.visitors import browser_of
 
 
 def test_history_names_a_deleted_section(ada: FlaskClient, term: Any) -> None:
@@ -21,6 +25,22 @@ def test_history_names_a_deleted_section(ada: FlaskClient, term: Any) -> None:
     forget()
     text = words(ada.get(f"/terms/{term.id}/history").text)
     assert "CSC 1100-01 was canceled. You no longer have a seat in it." in text
+    assert f"section {section.id}" not in text
+
+
+@pytest.mark.parametrize("deeds", [("unpublish",), ("unpublish", "delete")])
+def test_history_names_a_section_that_became_a_draft_again(
+    app: Flask, ada: FlaskClient, term: Any, deeds: tuple[str, ...]
+) -> None:
+    section = builders.a_section(builders.a_course(), term)
+    press(ada, section, "pick")
+    press(ada, section, "drop")
+    drain(term.id)
+    for deed in deeds:
+        assert do(browser_of(app, "max"), section, deed, "").status_code == 303
+    forget()
+    text = words(ada.get(f"/terms/{term.id}/history").text)
+    assert "CSC 1100-01" in text
     assert f"section {section.id}" not in text
 
 

@@ -201,6 +201,17 @@ def test_forbidden_status_change_is_refused_with_the_reason(
     assert not entries()
 
 
+def test_deleted_draft_is_not_called_canceled(admin: FlaskClient, draft: Section) -> None:
+    do(admin, draft, "delete")
+    page = admin.get(address(draft)).text
+    assert "Deleted" in page
+    assert "Canceled" not in page
+    [entry] = entries()
+    link = re.search(r'href="([^"]+/sections/\d+)"', admin.get(f"/admin/audit/{entry.id}").text)
+    assert link
+    assert admin.get(link[1]).status_code == 200
+
+
 def test_draft_can_be_deleted_and_restored(admin: FlaskClient, draft: Section) -> None:
     assert do(admin, draft, "delete", "").status_code == 303
     assert stored(draft).deleted

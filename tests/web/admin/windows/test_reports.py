@@ -7,12 +7,15 @@ from io import StringIO
 
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy import func
 
 from portal.catalog.models import Section, Term
+from portal.catalog.term_catalog import forget
 from portal.ledger.types import WindowView
 from tests import cast as builders
 from tests.cast import Cast
 from tests.ledger_claims import claim
+from tests.notifications.stories import set_section
 from tests.web.admin.windows.windows import address, closes
 from tests.web.student.test_reserved_seats import changed
 
@@ -56,6 +59,16 @@ def test_result_shows_sections_reasons_and_waiting_students(
     assert "Waitlist full 1 1" in page
     assert "CSC 1-01" in page
     assert "Ben" in page
+
+
+def test_result_names_a_deleted_section(
+    admin: FlaskClient, term: Term, section: Section, window: WindowView
+) -> None:
+    set_section(section, status="CANCELED", deleted_at=func.now())
+    forget()
+    page = words(admin, address(window, term, "report"))
+    assert "CSC 1-01" in page
+    assert f"#{section.id}" not in page
 
 
 def test_parts_of_a_bar_have_a_legend(admin: FlaskClient, term: Term, window: WindowView) -> None:

@@ -12,6 +12,7 @@ from sqlalchemy import delete, func, select, update
 from portal.catalog.models import (
     Course,
     Department,
+    Instructor,
     Restriction,
     Room,
     Section,
@@ -20,6 +21,7 @@ from portal.catalog.models import (
     section_instructors,
 )
 from portal.core.db import transaction
+from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.models import ImportedRecord, Options
 from portal.exchange.importing.report import Note, Report
 from portal.exchange.importing.runs import import_files
@@ -72,14 +74,22 @@ def test_a_section_that_was_made_on_a_page_keeps_what_it_says(tmp_path: Path) ->
     assert (section(term).note, section(term).capacity) == ("From the file", 45)
 
 
-def test_only_edits_of_a_copied_term_stay(boss: FlaskClient, tmp_path: Path) -> None:
-    source, _ = run(tmp_path, campus())
-    form = {"name": "Spring 2022", "starts_on": "2022-01-10", "ends_on": "2022-05-06"}
+def copied(boss: FlaskClient, name: str) -> int:
+    """Copy the term on its page; return the id of the copy."""
+    with transaction() as session:
+        source = session.scalars(select(Term.id).filter_by(name=TERM)).one()
+    form = {"name": name, "starts_on": "2022-01-10", "ends_on": "2022-05-06"}
     more = {"source": source, "reason": "The same again"}
     address = "/admin/terms/new"
     boss.post(address, data=hidden(boss.get(address).text) | form | more)
     with transaction() as session:
-        copy = session.scalars(select(Term.id).filter_by(name="Spring 2022")).one()
+        return session.scalars(select(Term.id).filter_by(name=name)).one()
+
+
+def test_only_edits_of_a_copied_term_stay(boss: FlaskClient, tmp_path: Path) -> None:
+    run(tmp_path, campus())
+    copy = copied(boss, "Spring 2022")
+    with transaction() as session:
         changed = update(Section).where(Section.term_id == copy)
         session.execute(changed.values(note="Edited here"))
     _, [note] = run(tmp_path, campus(capacity="45", term="Spring 2022"), term="Spring 2022")
@@ -172,6 +182,79 @@ def test_sections_that_no_file_has_named_are_not_removed(tmp_path: Path) -> None
     forget("10003")
     run(tmp_path, campus(), remove=True)
     assert statuses(term) == {"10001": "OPEN", "10002": "CANCELED", "10003": "OPEN"}
+
+
+def remove(folder: Path, files: Campus, **options: Any) -> Report:
+    """Import, and remove what the files do not name."""
+    report, chosen = Report(), {"term": TERM, "update": True, "remove": True, **options}
+    import_files(files.write(folder), Options(**chosen), report, nothing)
+    return report
+
+
+def test_sections_that_stay_although_no_file_names_them_are_named(tmp_path: Path) -> None:
+    run(tmp_path, campus().section("10002").section("10003"))
+    forget("10003")
+    [note] = remove(tmp_path, campus()).of("not_removed")
+    assert (note.action, note.key) == ("not changed", f"{TERM} · 10003")
+
+
+def test_copied_sections_are_removed_only_after_files_have_named_them(
+    boss: FlaskClient, tmp_path: Path
+) -> None:
+    run(tmp_path, campus().section("10002"))
+    term = copied(boss, "Spring 2022")
+    only_first, both = (campus(term="Spring 2022") for _ in range(2))
+    both.section("10002", term="Spring 2022")
+    [note] = remove(tmp_path, only_first, term="Spring 2022").of("not_removed")
+    assert note.key == "Spring 2022 · 10002"
+    assert statuses(term) == {"10001": "OPEN", "10002": "OPEN"}
+    run(tmp_path, both, term="Spring 2022")
+    assert remove(tmp_path, only_first, term="Spring 2022").of("not_removed") == []
+    assert statuses(term) == {"10001": "OPEN", "10002": "CANCELED"}
+
+
+def taught_by() -> set[str]:
+    with transaction() as session:
+        names = select(Instructor.name).join(section_instructors)
+        return set(session.scalars(names))
+
+
+def test_instructors_that_no_file_names_are_removed_and_named(tmp_path: Path) -> None:
+    run(tmp_path, campus())
+    files = campus().meets(instructors="Okafor")
+    [note] = remove(tmp_path, files).of("instructor_removed")
+    assert "10001 · Lindqvist" in note.key
+    assert taught_by() == {"Okafor"}
+
+
+def test_files_without_instructors_remove_none(tmp_path: Path) -> None:
+    run(tmp_path, campus())
+    files = campus(capacity="45")
+    files.columns = {"sections.csv": "crn capacity"}
+    (tmp_path / "meetings.csv").unlink()
+    assert remove(tmp_path / "seats", files).of("instructor_removed") == []
+    assert taught_by() == {"Okafor", "Lindqvist"}
+
+
+@pytest.mark.parametrize("options", [{}, {"remove": True}])
+def test_an_archived_term_is_not_updated(tmp_path: Path, options: dict[str, Any]) -> None:
+    term, _ = run(tmp_path, campus())
+    with transaction() as session:
+        session.execute(update(Term).values(state="archived"))
+    with pytest.raises(ImportFailedError, match="“Spring 2021” is archived"):
+        run(tmp_path, campus(capacity="45"), **options)
+    assert section(term).capacity == 30
+
+
+def test_a_term_archived_after_the_preview_is_not_updated(boss: FlaskClient) -> None:
+    press(boss, sent(boss, as_zip(campus())), "apply")
+    import_id = sent(boss, as_zip(campus(capacity="45")), update="y")
+    with transaction() as session:
+        session.execute(update(Term).values(state="archived"))
+    press(boss, import_id, "apply")
+    assert "is archived" in page(boss, import_id)
+    with transaction() as session:
+        assert session.scalars(select(Section.capacity)).one() == 30
 
 
 def test_an_export_does_not_remove_what_was_made_after_it(tmp_path: Path) -> None:

@@ -159,16 +159,18 @@ REMEMBER_NEW = """
     ON CONFLICT (kind, key) DO UPDATE SET fields = excluded.fields
 """
 # Exports say what admins have edited, in the portal or in a spreadsheet. Records that admins made
-# stay theirs, unless the files are to win. Rows without a line only name a record.
+# stay theirs, unless the files are to win. Rows without a line only name a record. Copied ones are
+# the files' as soon as a row is about them.
 REMEMBER = text(f"""
-    INSERT INTO imported_records (kind, key, fields)
-    SELECT kind, key, fields - 'completed' - CASE kind {IGNORED} ELSE ARRAY[]::text[] END
+    INSERT INTO imported_records (kind, key, fields, copied)
+    SELECT kind, key, fields - 'completed' - CASE kind {IGNORED} ELSE ARRAY[]::text[] END, line = 0
     FROM import_rows LEFT JOIN import_changes USING (import_id, kind, key)
     WHERE import_id = :id AND NOT removes AND (NOT exported OR change = 'added') AND (
         kind IN ('course', 'section', 'teaching') AND line > 0 AND (change = 'added' OR :overwrite)
         OR (kind, key) IN (SELECT kind, key FROM imported_records)
     )
-    ON CONFLICT (kind, key) DO UPDATE SET fields = imported_records.fields || excluded.fields
+    ON CONFLICT (kind, key) DO UPDATE SET fields = imported_records.fields || excluded.fields,
+        copied = imported_records.copied AND excluded.copied
 """)
 # Files keep adding completed courses, so they are no edit.
 ORIGINAL = """
@@ -177,8 +179,8 @@ ORIGINAL = """
     WHERE found.key = :key ON CONFLICT DO NOTHING
 """
 OF_TERM = """
-    INSERT INTO imported_records (kind, key, fields)
-    SELECT :kind, found.key, found.fields FROM ({select}) AS found
+    INSERT INTO imported_records (kind, key, fields, copied)
+    SELECT :kind, found.key, found.fields, true FROM ({select}) AS found
     WHERE {term} = :term ON CONFLICT DO NOTHING
 """
 FORGET = text("""

@@ -158,6 +158,17 @@ FINDINGS: dict[str, FindingKind] = {
         _l("The section is canceled in the portal, and stays canceled."),
         _l("To offer the class, give it another registration number in the file."),
     ),
+    "not_removed": unchanged(
+        _l(
+            "The files don’t name this section. It is not removed, because an admin made it or"
+            " copied it from another term."
+        ),
+        _l("If it is not offered, cancel it on its page. Delete a draft there."),
+    ),
+    "instructor_removed": kept(
+        _l("The files don’t name this instructor of the section, who is removed from it."),
+        _l("If that is wrong, correct the file, or upload it again without the removal."),
+    ),
     "status_unchanged": unchanged(
         _l("The file doesn’t say which status the section had, so the status stays."),
         _l("Export the semester again, or use the buttons on the section’s page."),

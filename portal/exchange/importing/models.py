@@ -164,6 +164,7 @@ class ImportedRecord(Base):
     kind: Mapped[str] = mapped_column(String(12), primary_key=True)
     key: Mapped[str] = mapped_column(Text, primary_key=True)
     fields: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    copied: Mapped[bool] = mapped_column(Boolean, server_default="false")  # and named by no file
 
 
 class SectionImport(Base):

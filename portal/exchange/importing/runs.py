@@ -16,6 +16,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
 from portal.catalog import sections
+from portal.catalog.models import Term
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import Sessions, transaction
 from portal.core.i18n import _k
@@ -96,6 +97,7 @@ def read(import_id: int, files: Files, report: Report, progress: Progress) -> Co
     """Read the files into a preview and return its counts. Raise ImportFailedError and Busy."""
     with _step(import_id, "reading", of="waiting", report=report) as session:
         options = Options.read(session.get_one(Import, import_id).options)
+        _refuse_archived(session, options)
         import_jobs.clear(session, [import_id], import_jobs.RESULT_TABLES)
         options = columns.prepare(session, import_id, files, options)
         stage = Stage(session, import_id)
@@ -106,7 +108,7 @@ def read(import_id: int, files: Files, report: Report, progress: Progress) -> Co
         resolve(session, import_id, report)
         if options.layout == "semester":
             staging.note_namesakes(session, import_id, report)
-        staging.remove_unnamed(session, import_id, stage.unnamed)
+        staging.remove_unnamed(session, import_id, stage.unnamed, report)
         drop_repeated(session, import_id, report)
         staging.refuse_protected(session, import_id, report)
         edits.keep_edits(session, import_id, report, stage.bases, overwrite=options.overwrite)
@@ -127,6 +129,17 @@ def read(import_id: int, files: Files, report: Report, progress: Progress) -> Co
     return counts
 
 
+def _refuse_archived(session: Session, options: Options) -> None:
+    """Raise ImportFailedError if the term of a semester is archived: it is history."""
+    archived = select(Term.name).where(Term.state == "archived", Term.deleted_at.is_(None))
+    if options.layout == "semester" and name_of(options) in set(session.scalars(archived)):
+        why = _k(
+            "The term “%(term)s” is archived. Bring the term back on its page first, or choose"
+            " another name."
+        )
+        raise ImportFailedError(why, term=name_of(options))
+
+
 def _leave_out(session: Session, refused: Refused, report: Report) -> None:
     """Take refused enrollments out of the import."""
     for _row, note in refused:
@@ -145,6 +158,7 @@ def apply(import_id: int, progress: Progress) -> list[int]:
         found = session.get_one(Import, import_id)
         counts, options = found.counts, Options.read(found.options)
         past = options.past
+        _refuse_archived(session, options)
         if is_blocked(found):
             raise ImportFailedError(
                 _k("Some students would be refused. Choose what to do with them.")

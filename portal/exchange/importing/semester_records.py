@@ -85,7 +85,13 @@ def stage_semester(
         _stage_instructors(stage, section, key, here, options)
         _note_unknown_values(section, here)
         note_unchanged_cells(section, base, here, files.names(), erase=options.erase)
-    stage.unnamed = {"teaching", "section"} if options.remove else set()
+    stage.unnamed = _complete_kinds(semester) if options.remove else set()
+
+
+def _complete_kinds(semester: Semester) -> set[str]:
+    """Return the kinds whose unnamed records are removed; files without instructors remove none."""
+    lists = any(section.lists_instructors for section in semester.sections.values())
+    return {"section", "teaching"} if lists else {"section"}
 
 
 def _term_fields(semester: Semester, options: Options, *, known: bool) -> dict[str, Any]:

@@ -194,15 +194,17 @@ KNOWN_VALUES = text(f"""
     UNION SELECT 'college', school FROM departments WHERE deleted_at IS NULL
     UNION {STUDENT_VALUES}
 """)
+# Sections of the terms that the files are about.
+OF_TERMS = f"""
+    here.fields ->> 'status' <> 'CANCELED' AND {part(1, "here.key")} IN (
+        SELECT {part(1)} FROM import_rows WHERE import_id = :id AND kind = 'section'
+    )
+"""
+# Not those that admins made or copied: an export may be older than they are.
+OF_FILES = "(here.kind, here.key) IN (SELECT kind, key FROM imported_records WHERE NOT copied)"
 # Which records are removed if the files do not name them.
 UNNAMED = {
-    # Sections of the terms that the files are about, except those that admins made: an export may
-    # be older than they are.
-    "section": f"""
-        here.fields ->> 'status' <> 'CANCELED' AND {part(1, "here.key")} IN (
-            SELECT {part(1)} FROM import_rows WHERE import_id = :id AND kind = 'section'
-        ) AND (here.kind, here.key) IN (SELECT kind, key FROM imported_records)
-    """,
+    "section": f"{OF_TERMS} AND {OF_FILES}",
     # Teachers and students of the sections in the files.
     **dict.fromkeys(
         ("teaching", "enrollment"),
@@ -221,14 +223,22 @@ UNNAMED = {
         )
     """,
 }
+NOT_NAMED = """
+    NOT EXISTS (
+        SELECT FROM import_rows AS rows
+        WHERE rows.import_id = :id AND rows.kind = here.kind AND rows.key = here.key
+    )
+"""
+STAYING = text(f"""
+    SELECT key FROM current_records AS here
+    WHERE kind = 'section' AND {OF_TERMS} AND NOT {OF_FILES} AND {NOT_NAMED} ORDER BY key
+""")
 REMOVE_UNNAMED = """
     INSERT INTO import_rows (import_id, kind, key, fields, removes, exported, file, line)
     SELECT :id, here.kind, here.key, '{{}}', true,
         EXISTS (SELECT FROM import_rows WHERE import_id = :id AND exported), '', 0
-    FROM current_records AS here WHERE here.kind = :kind AND {unnamed} AND NOT EXISTS (
-        SELECT FROM import_rows AS rows
-        WHERE rows.import_id = :id AND rows.kind = here.kind AND rows.key = here.key
-    )
+    FROM current_records AS here WHERE here.kind = :kind AND {unnamed} AND {not_named}
+    RETURNING key
 """
 # Accounts of admins, and the one that imports.
 OF_ADMINS = """
@@ -282,11 +292,24 @@ TAKEN = text("""
 """)
 
 
-def remove_unnamed(session: Session, import_id: int, kinds: Iterable[str]) -> None:
-    """Stage the removal of records of those kinds that the files don't name."""
+def remove_unnamed(session: Session, import_id: int, kinds: Iterable[str], report: Report) -> None:
+    """Stage the removal of records of those kinds that the files don't name.
+
+    Report sections that stay all the same, and instructors of sections that are removed.
+    """
+    this = {"id": import_id}
     for kind in sorted(kinds):
-        query = text(REMOVE_UNNAMED.format(unnamed=UNNAMED[kind]))
-        session.execute(query, {"id": import_id, "kind": kind})
+        query = text(REMOVE_UNNAMED.format(unnamed=UNNAMED[kind], not_named=NOT_NAMED))
+        removed = sorted(session.scalars(query, this | {"kind": kind}))
+        if kind == "teaching":
+            _note_each(removed, "instructor_removed", report)
+        elif kind == "section":
+            _note_each(session.scalars(STAYING, this), "not_removed", report)
+
+
+def _note_each(keys: Iterable[str], kind: str, report: Report) -> None:
+    for key in keys:
+        report.add(Note(kind, "", 0, readable_key(key), "", "", ""))
 
 
 def refuse_protected(session: Session, import_id: int, report: Report) -> None:

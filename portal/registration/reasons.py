@@ -15,7 +15,7 @@ from portal.ledger.types import Reason
 from portal.registration import next_steps
 from portal.registration.credits import amount, credits_in_words
 from portal.registration.next_steps import NextStep, RefusalContext
-from portal.registration.restrictions import briefly_restricted, why_restricted
+from portal.registration.restrictions import why_restricted
 
 if TYPE_CHECKING:
     from portal.catalog.views import ReserveView
@@ -112,19 +112,6 @@ def distinct(explanations: Iterable[Explanation]) -> list[Explanation]:
 def label(code: str) -> str:
     """Return a reason in a few words; an unknown code stands for itself."""
     return str(REASONS[code].label) if code in REASONS else code
-
-
-def briefly(reason: Reason) -> str:
-    """Return what the student lacks, for one short line: `Missing: CSC 1100`."""
-    match reason.code:
-        case "prerequisite":
-            courses = requisites.describe(reason.facts["missing"])
-            return _("Missing: %(courses)s", courses=courses)
-        case "restriction":
-            return briefly_restricted(reason.facts["kind"], reason.facts["have"])
-        case "consent":
-            return _("Needs consent")
-    return label(reason.code)
 
 
 def permission_names(codes: Iterable[str]) -> str:

@@ -34,14 +34,6 @@ def why_restricted(rule: str, kind: str, values: list[str], have: list[str]) -> 
     return f"{_sentence(rule, kind, values, SHOWN)}. {record}"
 
 
-def briefly_restricted(kind: str, have: list[str]) -> str:
-    """Return the same for one short line: what in the student's record does not fit."""
-    attribute = _attribute(kind)
-    if not have:
-        return _("No %(attribute)s on record", attribute=attribute)
-    return _("For another %(attribute)s", attribute=attribute)
-
-
 def audience(restrictions: Iterable[tuple[str, str, str]]) -> list[str]:
     """Return the students a section is for and not for, with every value."""
     return [_sentence(rule, kind, values) for (rule, kind), values in grouped(restrictions).items()]

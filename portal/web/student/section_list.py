@@ -22,7 +22,7 @@ from portal.ledger.types import SeatCounts
 from portal.people.student_profile import StudentProfile
 from portal.registration import precheck, rules
 from portal.registration.next_steps import RefusalContext, section_name
-from portal.registration.reasons import briefly, explain
+from portal.registration.reasons import explain
 from portal.registration.restrictions import audience
 from portal.web.student import bp, fragments
 from portal.web.student.fragments import SectionAct, render_fragment
@@ -107,6 +107,7 @@ def _alike(catalog: TermCatalog, view: SectionView, _language: str) -> SharedCel
         "view": view,
         "title": section_title(catalog, view),
         "meetings": distinct_meetings(view),
+        "kind": "" if view.kind in usual else view.kind_name,
         "elsewhere": [each for each in view.picker_facts if each not in usual],
         **CELL_HELPERS,
     }
@@ -117,8 +118,8 @@ def _alike(catalog: TermCatalog, view: SectionView, _language: str) -> SharedCel
 
 @cached(LRUCache(maxsize=16), key=lambda catalog: (catalog.term.id, catalog.version))
 def _usual(catalog: TermCatalog) -> set[str]:
-    """Return the usual places and teaching modes of the term, which rows leave out."""
-    names = [each.name for each in FIELDS.values() if each.picker]
+    """Return the term's usual kind, places and teaching modes, which rows leave out."""
+    names = ["kind", *(each.name for each in FIELDS.values() if each.picker)]
     ways = [Counter(getattr(view, name) for view in catalog.sections) for name in names]
     return {"", *(way.most_common(1)[0][0] for way in ways if way)}
 
@@ -135,7 +136,6 @@ class OwnState(NamedTuple):
 
     act: SectionAct
     caution: str  # the first rule that prevents registering, in words
-    brief: str  # the same for a narrow row
     reserved: tuple[ReservedNote, ...]
     planned: bool
 
@@ -163,7 +163,7 @@ def _own_states(student_term: StudentTerm, views: list[SectionView]) -> list[Own
         return [_own_state(student_term, view) for view in views]
     late = bool(student_term.late_to_add)
     act = SectionAct("", student_term.opening, reserved=False, late=late)
-    usual = OwnState(act, caution="", brief="", reserved=(), planned=False)
+    usual = OwnState(act, caution="", reserved=(), planned=False)
     return [
         _own_state(student_term, view) if view.ruled or view.reserves else usual for view in views
     ]
@@ -173,7 +173,7 @@ def _own_state(student_term: StudentTerm, view: SectionView) -> OwnState:
     act = fragments.section_act(student_term, view.id)
     return OwnState(
         act,
-        *(_cautions(student_term, view) if act.barred else ("", "")),
+        _caution(student_term, view) if act.barred else "",
         tuple(reserved_notes(student_term, view)) if view.reserves else (),
         view.id in student_term.planned,
     )
@@ -204,10 +204,10 @@ def _row(catalog: TermCatalog, view: SectionView, own: OwnState, language: str) 
     return str(before), str(after)
 
 
-def _cautions(student_term: StudentTerm, view: SectionView) -> tuple[str, str]:
-    """Return the first unmet requirement as a sentence, and in a few words."""
-    first = rules.unmet(student_term.profile, view)[0]
-    return explain([first], student_term.case(view))[0].text, briefly(first)
+def _caution(student_term: StudentTerm, view: SectionView) -> str:
+    """Return the first requirement that the student does not meet, in words."""
+    first = rules.unmet(student_term.profile, view)[:1]
+    return explain(first, student_term.case(view))[0].text
 
 
 # The list of sections that a student may see: searched, filtered, page by page.

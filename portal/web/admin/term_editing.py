@@ -27,6 +27,7 @@ from portal.ledger.errors import LedgerUnavailable, WindowRefused
 from portal.people.roles import Right
 from portal.recorder import read_with_fallback
 from portal.reports.effects import term_rules as effects
+from portal.web.admin.term_rules import FIRST_COME
 from portal.web.admin.windows import REFUSED
 from portal.web.confirm import (
     CHANGED,
@@ -39,7 +40,7 @@ from portal.web.confirm import (
 )
 from portal.web.forms import Form, ReasonField, SelectOneField, TextField
 from portal.web.http.access import requires, visitor
-from portal.windows import copies, service, term_rules
+from portal.windows import bands, copies, service, term_rules
 from portal.windows.service import NewWindow
 from portal.windows.warmup import warm_up
 
@@ -168,7 +169,8 @@ def term(term_id: int) -> ResponseReturnValue:
     changes = [name for name, each in terms.STATE_CHANGES.items() if each.of == found.state]
     days = [day(each, year=True) for each in (found.starts_on, found.ends_on)]
     current = term_rules.rules(found)
-    rules = effects.changes(current, current)
+    groups = bands.rule(found.bands) or str(FIRST_COME)
+    rules = [*effects.changes(current, current), (_("Waitlist groups"), groups)]
     context = {"days": days, "changes": changes, "wordings": CHANGES, "rules": rules}
     return render_template("admin/term.html", term=found, **context)
 

@@ -7,9 +7,11 @@ from urllib.parse import urlsplit
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import update
 from werkzeug.exceptions import HTTPException
 
 from portal.catalog.models import Term
+from portal.core.db import transaction
 from portal.people import visitors
 from portal.people.models import Account
 from portal.people.roles import OWN, ROLES, SEES, WORDS, Right
@@ -172,6 +174,18 @@ def test_auditor_reads_how_long_documents_are_kept(app: Flask, staff: list[str])
     shown = words(browser_of(app, "audrey").get("/admin/applications").text)
     assert "How long documents are kept" in shown
     assert re.search(r"Late add \d+ days", shown)
+
+
+def test_auditor_reads_the_rules_of_a_term(app: Flask, staff: list[str], term: Term) -> None:
+    assert staff
+    with transaction() as session:
+        groups = [{"years": ["Senior"]}]
+        session.execute(update(Term).where(Term.id == term.id).values(bands=groups))
+    audrey = browser_of(app, "audrey")
+    [link] = re.findall(rf'href="(/admin/terms/{term.id})"', audrey.get("/admin").text)
+    shown = words(audrey.get(link).text)
+    for text in ("Credit limit", "Drops per day", "Waitlist groups", "1. students of class year"):
+        assert text in shown
 
 
 def test_staff_start_at_the_windows(app: Flask, staff: list[str]) -> None:

@@ -1,5 +1,6 @@
 """Each flag acts in processes other than the one that switched it, and both ways."""
 
+import re
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from portal.core import breakers, flags
 from portal.core.breakers import FAILURES
 from portal.core.outage import postgresql
 from portal.core.queue import enqueue
+from portal.core.settings import ROOT
 from portal.live.page import LATER
 from portal.operations import workers
 from portal.protection.rate_limits import Charge
@@ -34,6 +36,13 @@ def term(cast: Cast) -> Any:  # noqa: ARG001
     made = builders.a_term()
     builders.an_open_window(made)
     return made
+
+
+def test_guide_lists_every_switch_by_its_name_on_the_page() -> None:
+    guide = (ROOT / "docs/registrars-guide.md").read_text(encoding="utf-8")
+    table = guide.partition("| part | switched off |")[2].partition("\n\n")[0]
+    names = re.findall(r"^\| ([^|]+) \| [^|]+ \|$", table, re.MULTILINE)
+    assert sorted(names) == sorted(map(str, flags.LABELS.values()))
 
 
 def window_of(backend: Backend, term: Any) -> int:

@@ -21,7 +21,7 @@ from tests.ledger_claims import claim
 ROLES = {
     "auditor": (
         {
-            "Windows": "Selection windows",
+            "Windows": "Windows",
             "Sections": "Sections",
             "Students": "Students",
             "Instructors": "Instructors",
@@ -38,7 +38,7 @@ ROLES = {
     ),
     "help_desk": (
         {
-            "Windows": "Selection windows",
+            "Windows": "Windows",
             "Sections": "Sections",
             "Students": "Students",
             "Instructors": "Instructors",
@@ -50,12 +50,12 @@ ROLES = {
         "Your role (Help desk) does not let you see the audit trail.",
     ),
     "scheduler": (
-        {"Windows": "Selection windows", "Sections": "Sections"},
+        {"Windows": "Windows", "Sections": "Sections"},
         "/admin/students",
         "Your role (Department scheduler) does not let you see students and their records.",
     ),
     "adviser": (
-        {"Windows": "Selection windows", "Students": "Students"},
+        {"Windows": "Windows", "Students": "Students"},
         "/admin/terms/{term}/sections",
         "Your role (Adviser) does not let you see all sections and the catalog.",
     ),
@@ -259,4 +259,4 @@ def test_a_role_finds_its_pages_in_the_menu_and_reads_why_another_is_closed(
     expect(main).to_contain_text(f"{why} Ask the registrar’s office.")
     assert not sizes.lacks(someone.page)
     main.get_by_role("link", name="Go to home page").click()
-    expect(main.get_by_role("heading", level=1)).to_have_text("Selection windows")
+    expect(main.get_by_role("heading", level=1)).to_have_text("Windows")

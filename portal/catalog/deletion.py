@@ -162,7 +162,7 @@ KINDS: dict[str, Kind] = {
         Term.name,
         (
             Dependency(
-                _l("Selection windows"),
+                _l("Windows"),
                 "SELECT name FROM windows WHERE term_id = :id AND state = 'scheduled'"
                 " AND closes_at > now()",
             ),

@@ -88,7 +88,7 @@ FIELDS = {
     "on": _l("On"),
     "opens": _l("Begins"),
     "options": _l("Settings"),
-    "overrides": _l("Permissions given"),
+    "overrides": _l("Rules lifted"),
     "permitted": _l("Permissions used"),
     "ready": _l("Waits for"),
     "skip_reasons": _l("Reasons that count as skips"),

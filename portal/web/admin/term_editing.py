@@ -199,7 +199,7 @@ def new() -> ResponseReturnValue:
     page = Confirmation(
         title=_("New term"),
         button=_("Create term"),
-        back=(url_for("admin.terms.index"), _("Selection windows")),
+        back=(url_for("admin.terms.index"), _("Windows")),
         meaning=[_("The term is a draft: students can’t see it until you publish it.")],
     )
     return confirm(page, act, form)

@@ -180,7 +180,7 @@ def _confirmation(term_id: int, action: WindowAction, subject: ScheduledWindow) 
     return Confirmation(
         title=str(action.title),
         button=str(action.button),
-        back=(url_for("admin.terms.index"), _("Selection windows")),
+        back=(url_for("admin.terms.index"), _("Windows")),
         facts=[
             (_("Window"), f"{window.name}, {catalog_of(term_id).term.name}"),
             (_("Begins"), clock.full(window.opens)),

@@ -55,7 +55,7 @@ def test_a_difference_is_shown_field_by_field(admin: FlaskClient) -> None:
             None,
             {"overrides": ["window_before", "time_conflict"]},
             {
-                "Permissions given": (
+                "Rules lifted": (
                     "–",
                     "Too early: the window has not opened\nTime conflicts",
                 )

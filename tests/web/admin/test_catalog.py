@@ -239,7 +239,7 @@ def test_term_with_students_or_windows_is_not_deleted(
     drain(term.id)
     page = admin.post(address(term), data=REASON)
     assert "Sections with students" in page.text
-    assert "Selection windows: Selection" in page.text
+    assert "Windows: Selection" in page.text
     assert window
     assert not deleted(term)
     empty = builders.a_term("Fall 2099")
@@ -266,7 +266,7 @@ def test_term_is_not_deleted_before_its_decisions_are_recorded(
     with ledger_away(backend):
         assert admin.post(address(coming), data=REASON).status_code == 503
     assert not deleted(coming)
-    assert "Selection windows: Selection" in admin.post(address(coming), data=REASON).text
+    assert "Windows: Selection" in admin.post(address(coming), data=REASON).text
     backend.ledger.cancel_window(coming.id, window.id, "tests")
     assert admin.post(address(coming), data=REASON).status_code == 409
     drain(coming.id)

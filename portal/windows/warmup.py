@@ -50,10 +50,10 @@ def warm_up(term_id: int, report: Callable[[int, int], None] = lambda _done, _of
         changes = backend().ledger.put_sections(term_id, batch, recorded=recorded)
         changed += sum(1 for change in changes if change.seq)
         workers.update(worker for change in changes for worker in change.wake)
+        _publish_held_drafts(term_id, batch)
         report(start + len(batch), len(specs))
     if workers:
         enqueue(term_id, sorted(workers))
-    _publish_held_drafts(term_id, specs)
     return changed
 
 

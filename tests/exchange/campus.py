@@ -158,9 +158,10 @@ class Records(Stage):
 
 def read(folder: Path, **options: Any) -> tuple[Records, Report]:
     """The records of a folder and what there was to say of it; no database."""
-    report, records = Report(), Records()
+    files, records = open_files(folder), Records()
+    report = Report(sheets=files.sheets)
     chosen = Options(**{"term": "Spring 2021", **options})
-    stage_semester(records, open_files(folder), chosen, report, nothing)
+    stage_semester(records, files, chosen, report, nothing)
     return records, report
 
 

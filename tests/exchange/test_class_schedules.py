@@ -225,9 +225,18 @@ def test_each_sheet_of_a_workbook_is_a_table(tmp_path: Path) -> None:
             ["20551", "MW", "10:00", "11:20", "2021-01-06", "2021-04-30"],
         ],
     }
-    records, _ = read(write_ods(tmp_path, sheets))
+    records, report = read(write_ods(tmp_path, sheets))
     assert records.sections["20551"]["capacity"] == 30
+    [note] = report.of("department_added")
+    assert (note.file, note.line) == ("semester.ods (Courses)", 2)
     assert [each[2] for each in records.sections["20551"]["meetings"]] == [f"{time(10)}"]
+
+
+def test_a_sheet_that_can_not_be_read_is_named(tmp_path: Path) -> None:
+    sheets = {"Sections": [["CRN", "Course", "Course"], ["1", "ED-D 301", "ED-D 302"]]}
+    write_ods(tmp_path, sheets)
+    with pytest.raises(ImportFailedError, match=r"semester\.ods \(Sections\), line 1"):
+        read(tmp_path)
 
 
 def test_a_workbook_of_too_many_sheets_is_refused(tmp_path: Path) -> None:
@@ -240,7 +249,8 @@ def test_findings_in_a_workbook_name_its_rows(tmp_path: Path) -> None:
     rules = "Must be enrolled in one of the following Levels:\nGraduate\nUndergraduate"
     lines = [ALGORITHMS | {"Restrictions": rules}, {}, ALGORITHMS | {"CRN": "20559", "Cap": "abc"}]
     records, report = read(write_xlsx(tmp_path, lines).parent)
-    assert {note.line for note in report.of("unreadable")} == {4}
+    [note] = report.of("unreadable")
+    assert (note.file, note.line) == ("Class Schedule.xlsx", 4)
     assert [value for _rule, _kind, value in records.sections["20551"]["restrictions"]] == [
         "Graduate",
         "Undergraduate",

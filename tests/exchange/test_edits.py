@@ -354,7 +354,29 @@ def test_a_second_section_of_a_number_is_named(tmp_path: Path) -> None:
     report = Report()
     files = campus(section="01").section("10002", section="1").write(tmp_path)
     import_files(files, Options(term=TERM, update=True), report, nothing)
-    assert [(note.key, note.column) for note in report.of("number_taken")] == [("10002", "section")]
+    [note] = report.of("number_taken")
+    assert (note.key, note.column, note.more) == ("10002", "section", "It is 10001.")
+
+
+def test_new_instructors_are_named_once(tmp_path: Path) -> None:
+    chosen = Options(term=TERM, update=True)
+    for names, expected in (
+        ("Okafor/Lindqvist", []),  # the portal has none yet
+        ("Okafor/Lindqvist", []),
+        ("Okafor/Lindkvist/Roe", ["2: Lindkvist · CSC; Roe · CSC."]),
+        ("Okafor/Lindkvist", []),
+    ):
+        report = Report()
+        files = campus().meets(instructors=names).write(tmp_path)
+        import_files(files, chosen, report, nothing)
+        assert [note.more for note in report.of("instructors_new")] == expected
+
+
+def test_a_kept_value_is_shown_beside_the_files(boss: FlaskClient) -> None:
+    press(boss, sent(boss, as_zip(campus(section_title="Algorithms"))), "apply")
+    edit(title="Algorithms II")
+    shown = page(boss, sent(boss, as_zip(campus(section_title="Algorithms"))))
+    assert "Here: “Algorithms II”. The file has “Algorithms”." in shown
 
 
 def test_a_department_that_the_portal_has_is_not_called_added(tmp_path: Path) -> None:

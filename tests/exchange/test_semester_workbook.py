@@ -10,6 +10,8 @@ from sqlalchemy import update
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.exchange.exporting.semester import write_workbook
+from portal.people.models import Student
+from tests import cast
 from tests.exchange import whole_semesters
 from tests.exchange.campus import Made, imported
 from tests.exchange.makers import edit_workbook, latest, press, send, set_cell
@@ -112,13 +114,23 @@ def test_a_section_changed_in_the_portal_after_the_export_keeps_its_values(book:
     assert [note.column for note in report.of("stale")] == ["capacity"]
 
 
+def test_unknown_values_are_named_only_in_edited_rows(book: Path) -> None:
+    cast.a_student("sam")
+    with transaction() as session:
+        session.execute(update(Student).values(level="Undergraduate"))
+    assert updated(book)[1].of("value_unknown") == []
+    set_cell(book, "restrictions", "value", "Graduat", key="Graduate")
+    [note] = updated(book)[1].of("value_unknown")
+    assert "Graduat" in note.more
+
+
 def test_prerequisites_that_can_not_be_read_are_named_and_stay(book: Path) -> None:
     before = section().prerequisites
     set_cell(book, "prerequisites", "prerequisites", "CSC-9 or (MAT-9")
     changes, report = updated(book)
     assert changes == {}
     assert [(note.file, note.column) for note in report.of("no_tree")] == [
-        ("prerequisites.csv", "prerequisites")
+        ("semester.xlsx (prerequisites)", "prerequisites")
     ]
     assert section().prerequisites == before
 

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from portal.core.i18n import stored_message
+from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.findings import RECORD_NAMES
 from portal.exchange.importing.report import Note, Report, readable_key
 from portal.exchange.records import KINDS
@@ -64,6 +64,14 @@ COUNT = text("""
     USING (kind, key) WHERE import_rows.import_id = :id GROUP BY kind
 """)
 
+# None if the portal had no instructors.
+NEW_INSTRUCTORS = text("""
+    SELECT key FROM import_changes
+    WHERE import_id = :id AND kind = 'teacher' AND change = 'added'
+        AND EXISTS (SELECT FROM current_records WHERE kind = 'teacher')
+    ORDER BY key
+""")
+MOST_NAMED = 30
 # A sum needs no order: sorting a million changes would take longer than everything else.
 SUM = """
     SELECT coalesce(sum(hashtextextended(concat_ws(E'\\n', kind, key, change), jsonb_hash_extended(
@@ -111,6 +119,15 @@ def drop_repeated(session: Session, import_id: int, report: Report) -> None:
                     stored_message(RECORD_NAMES[kind]),
                 )
             )
+
+
+def note_new_instructors(session: Session, import_id: int, report: Report) -> None:
+    """Report the instructors that are added to those of the portal: a name may be misspelled."""
+    names = [readable_key(key) for key in session.scalars(NEW_INSTRUCTORS, {"id": import_id})]
+    if names:
+        shown = "; ".join(names[:MOST_NAMED]) + ("; …" if len(names) > MOST_NAMED else "")
+        detail = stored_message(_k("%(count)s: %(names)s."), count=len(names), names=shown)
+        report.add(Note("instructors_new", "", 0, "", "", "", detail))
 
 
 def examples(session: Session, import_id: int, each: int) -> list[Any]:

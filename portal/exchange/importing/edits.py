@@ -16,6 +16,7 @@ from portal.exchange.records import KINDS, read_keys
 EDITED, STALE, OVERWRITTEN, REMOVED = "edited", "stale", "overwritten", "removed_here"
 DELETED = "deleted_here"
 HERE = _k("Here: “%(here)s”.")
+BOTH = _k("Here: “%(here)s”. The file has “%(files)s”.")
 # Fields that the files would change and that someone has changed since files last did. If the files
 # are an export's, those are all fields of records that have changed since, and no others. Courses
 # and sections that admins made have nothing but edits.
@@ -201,7 +202,7 @@ def keep_edits(
     this |= {name: list(keys) for name, keys in vars(bases).items()}
     for row in session.execute(FIND, this):
         here, files = value_text(row.name, row.here), value_text(row.name, row.files)
-        detail = stored_message(HERE, here=here)
+        detail = stored_message(BOTH, here=here, files=files)
         kind = OVERWRITTEN if overwrite else STALE if row.stale else EDITED
         key = readable_key(row.key)
         report.add(Note(kind, row.file, row.line, key, row.name, files, detail))

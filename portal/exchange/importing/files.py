@@ -7,7 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from io import BytesIO
 from itertools import chain
@@ -47,10 +47,15 @@ class Files:
     """Files by name. The names of a zip's entries never become paths."""
 
     openers: dict[str, Callable[[], IO[Any]]]  # in binary mode
+    sheets: dict[str, str] = field(default_factory=dict)  # names for people, of workbooks' sheets
 
     def names(self) -> list[str]:
         """Return the names of the files."""
         return sorted(self.openers)
+
+    def shown(self, name: str) -> str:
+        """Return the name of a file for people; that of a sheet has the workbook's."""
+        return self.sheets.get(name, name)
 
     def open(self, name: str) -> IO[bytes]:
         """Open a file at its beginning. Raise ImportFailedError if that is not possible."""
@@ -88,7 +93,7 @@ def _as_tables(files: Files) -> Files:
         if tidy in found:
             raise ImportFailedError(_k("%(file)s appears twice."), file=tidy)
         found[tidy] = files.openers[name]
-    return Files(found)
+    return Files(found, files.sheets)
 
 
 def _with_ending(name: str, ending: str) -> str:
@@ -100,6 +105,7 @@ def _with_ending(name: str, ending: str) -> str:
 def _with_sheets(files: Files) -> Files:
     """Return the files with the sheets of workbooks in the place of the workbooks."""
     found = {name: open_ for name, open_ in files.openers.items() if not is_workbook(name)}
+    shown: dict[str, str] = {}
     size = 0
     for name in sorted(files.openers.keys() - found.keys()):
         with files.open(name) as file:
@@ -108,14 +114,15 @@ def _with_sheets(files: Files) -> Files:
             raise ImportFailedError(
                 _k("%(file)s is too large for a workbook. Save its sheets as CSV."), file=name
             )
-        for sheet, table in read_sheets(name, content).items():
-            if sheet in found:
-                raise ImportFailedError(_k("%(file)s appears twice."), file=sheet)
-            found[sheet] = partial(BytesIO, table)
-            size += len(table)
+        for sheet in read_sheets(name, content):
+            if sheet.file in found:
+                raise ImportFailedError(_k("%(file)s appears twice."), file=sheet.file)
+            found[sheet.file] = partial(BytesIO, sheet.content)
+            shown[sheet.file] = sheet.shown
+            size += len(sheet.content)
         if size > MOST_TEXT:
             raise ImportFailedError(_k("The workbooks are too large. Save their sheets as CSV."))
-    return Files(found)
+    return Files(found, shown)
 
 
 def _open_zip(path: Path) -> Files:

@@ -165,6 +165,10 @@ FINDINGS: dict[str, FindingKind] = {
         ),
         _l("If it is not offered, cancel it on its page. Delete a draft there."),
     ),
+    "instructors_new": kept(
+        _l("The portal doesn’t have these instructors yet, so they are added."),
+        _l("If a name is misspelled, correct it and upload the files again."),
+    ),
     "instructor_removed": kept(
         _l("The files don’t name this instructor of the section, who is removed from it."),
         _l("If that is wrong, correct the file, or upload it again without the removal."),
@@ -308,7 +312,7 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "file_missing": left_out(_l("The file is missing. The import continues without it.")),
     "encoding": repaired(_l("The file is not UTF-8; it was read as Windows-1252.")),
-    "spaces": repaired(_l("Double spaces were removed.")),
+    "spaces": repaired(_l("Double spaces or line breaks were replaced by one space.")),
     "too_long": repaired(_l("The text was too long and was shortened.")),
     "title_missing": guessed(_l("The course has no title. The title of a section is used.")),
     "number_missing": guessed(_l("The section has no number. It gets a free one.")),

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,12 @@ class Note:
         return translated(self.detail)
 
     @property
+    def shows_value(self) -> bool:
+        """Return whether the reason does not quote the value already."""
+        quoted = f"“{self.value}”", f"«{self.value}»"
+        return bool(self.value) and not any(each in self.more for each in quoted)
+
+    @property
     def todo(self) -> str:
         """Return what to do; blank if nothing."""
         return FINDINGS[self.kind].todo
@@ -66,12 +72,13 @@ class Report:
 
     notes: list[Note] = field(default_factory=list)
     found: Counter[str] = field(default_factory=Counter)  # how many of each kind, kept or not
+    sheets: dict[str, str] = field(default_factory=dict)  # what notes call files that are sheets
 
     def add(self, note: Note) -> None:
         """Count a note, and keep it while there is room."""
         self.found[note.kind] += 1
         if len(self.notes) < MOST:
-            self.notes.append(note)
+            self.notes.append(replace(note, file=self.sheets.get(note.file, note.file)))
 
     def counts(self) -> list[tuple[Action, str, int]]:
         """Return how many notes there are of each kind, refusals first."""

@@ -31,7 +31,13 @@ from portal.exchange.importing import (
     statuses,
     upserts,
 )
-from portal.exchange.importing.diff import Counts, compare, current_digest, drop_repeated
+from portal.exchange.importing.diff import (
+    Counts,
+    compare,
+    current_digest,
+    drop_repeated,
+    note_new_instructors,
+)
 from portal.exchange.importing.enrollments import decide_enrollments, pair_moves
 from portal.exchange.importing.failures import (
     ColumnsUnknownError,
@@ -98,6 +104,7 @@ def read(import_id: int, files: Files, report: Report, progress: Progress) -> Co
     with _step(import_id, "reading", of="waiting", report=report) as session:
         options = Options.read(session.get_one(Import, import_id).options)
         _refuse_archived(session, options)
+        report.sheets = files.sheets
         import_jobs.clear(session, [import_id], import_jobs.RESULT_TABLES)
         options = columns.prepare(session, import_id, files, options)
         stage = Stage(session, import_id)
@@ -121,6 +128,8 @@ def read(import_id: int, files: Files, report: Report, progress: Progress) -> Co
             if refused:
                 _leave_out(session, refused, report)
                 counts, digest = compare(session, import_id)
+        if options.layout == "semester":
+            note_new_instructors(session, import_id, report)
         store_notes(session, import_id, report.notes)
         found = {"counts": counts, "digest": digest, "notes": dict(report.found)}
         found |= {"options": options.as_json()}

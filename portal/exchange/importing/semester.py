@@ -360,12 +360,13 @@ def _read_sections(
             raise ImportFailedError(NO_SECTION, file=name)
         Row(name, 0, {}, report).note("no_rows")
     elif not (semester.sections or semester.ended):
-        of_file = (note for note in report.notes if note.file == name)
+        shown = tables.files.shown(name)
+        of_file = (note for note in report.notes if note.file == shown)
         first = min(of_file, key=lambda note: note.action is not Action.REFUSED, default=None)
         if first is None:
-            raise ImportFailedError(_k("%(file)s has no section that can be read."), file=name)
+            raise ImportFailedError(_k("%(file)s has no section that can be read."), file=shown)
         text = _k("%(file)s has no section that can be read. Line %(line)s: %(why)s")
-        raise ImportFailedError(text, file=name, line=first.line, why=first.why)
+        raise ImportFailedError(text, file=shown, line=first.line, why=first.why)
 
 
 def _check_term(tables: SemesterTables, chosen: str, here: KnownRecords) -> None:
@@ -475,19 +476,21 @@ def _course_of(row: Row, code: str, semester: Semester) -> Course:
 def _number_sections(semester: Semester) -> None:
     """Give each new section without a number the next free one of its course."""
     here = semester.here.records.sections
-    taken = {(each["course"], each.get("number", "").lstrip("0")) for each in here.values()}
+    taken = {
+        (each["course"], each.get("number", "").lstrip("0")): crn for crn, each in here.items()
+    }
     for crn, section in semester.sections.items():
         place = section.course.code, section.fields["number"].lstrip("0")
         if crn not in here and place in taken and place[1]:
-            section.row.note("number_taken", "section")
-    for section in semester.sections.values():
-        taken.add((section.course.code, section.fields["number"].lstrip("0")))
+            section.row.note("number_taken", "section", _k("It is %(crn)s."), crn=taken[place])
+    for crn, section in semester.sections.items():
+        taken[section.course.code, section.fields["number"].lstrip("0")] = crn
     for crn, section in semester.sections.items():
         if crn in semester.here.sections or section.fields["number"]:
             continue
         code = section.course.code
         free = next(number for number in count(1) if (code, f"{number}") not in taken)
-        taken.add((code, f"{free}"))
+        taken[code, f"{free}"] = crn
         section.fields["number"] = f"{free:02}"
         section.row.note("number_missing", "section", _k("Now %(number)s."), number=f"{free:02}")
 

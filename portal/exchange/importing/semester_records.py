@@ -127,9 +127,15 @@ def _stage_subjects(stage: Stage, semester: Semester, here: KnownRecords, report
 
 
 def _note_unknown_values(section: Section, here: KnownRecords) -> None:
-    """Report restrictions to values that no student record has, if students have any."""
-    for _rule, kind, value in section.restrictions:
+    """Report restrictions to values that no student record has, if students have any.
+
+    In an export, only those that were edited.
+    """
+    stored = here.records.sections.get(section.row["crn"], {}) if section.row["revision"] else {}
+    for rule, kind, value in section.restrictions:
         known = here.of_students.get(kind, ())
+        if [rule, kind, value] in stored.get("restrictions", ()):
+            continue
         if known and value.casefold() not in map(str.casefold, known):
             section.row.note(
                 "value_unknown",

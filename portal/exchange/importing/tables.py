@@ -104,17 +104,18 @@ def rows(
     if name not in files.names():
         return
     encoding, lines = check_text(files, name, report)
+    shown = files.shown(name)
     with open_text(files, name, encoding) as text:
         separator = _separator(text, shape)
         text.seek(0)
-        records = _records(csv.reader(text, delimiter=separator, strict=True), name)
-        header, written = _header(records, shape, name)
+        records = _records(csv.reader(text, delimiter=separator, strict=True), shown)
+        header, written = _header(records, shape, shown)
         headings = {column: each for column, each in zip(header, written, strict=True) if column}
         done = 0
         for done, (line, values) in enumerate(records, 1):
             if done > shape.most_rows:
                 text_ = _k("%(file)s has more than %(most)s rows. Split the file.")
-                raise ImportFailedError(text_, file=name, most=f"{shape.most_rows:,}")
+                raise ImportFailedError(text_, file=shown, most=f"{shape.most_rows:,}")
             if done % EVERY == 0:
                 progress(name, done, max(done, lines - 1))
             cells = (unescaped(value.replace(LINE_BREAK, "\n").strip()) for value in values)

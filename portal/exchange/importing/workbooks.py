@@ -15,7 +15,7 @@ import sys
 from datetime import date, datetime, time
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from python_calamine import (
     CalamineError,
@@ -45,8 +45,16 @@ def is_workbook(name: str) -> bool:
     return PurePath(name).suffix.lower() in SUFFIXES
 
 
-def read_sheets(name: str, content: bytes) -> dict[str, bytes]:
-    """Return the visible sheets as CSV files by name. Raise ImportFailedError.
+class Sheet(NamedTuple):
+    """A sheet as a CSV file: its name as such a file, its name for people, and its content."""
+
+    file: str
+    shown: str
+    content: bytes
+
+
+def read_sheets(name: str, content: bytes) -> list[Sheet]:
+    """Return the visible sheets of a workbook. Raise ImportFailedError.
 
     The only sheet of a workbook has the workbook's name, several have their own: `sections.csv`.
     """
@@ -68,11 +76,13 @@ def read_sheets(name: str, content: bytes) -> dict[str, bytes]:
             raise _too_large(name)
         sheets = json.loads(done.stdout)
         tables = [(Path(folder) / f"{at}.csv").read_bytes() for at in range(len(sheets))]
-    names = [PurePath(name).stem] if len(sheets) == 1 else sheets
+    alone = len(sheets) == 1
+    shown = [name] if alone else [f"{name} ({each})" for each in sheets]
+    names = [PurePath(name).stem] if alone else sheets
     names = ["_".join(each.lower().split()) + ".csv" for each in names]
     if len(set(names)) < len(names):
         raise ImportFailedError(_k("%(file)s has two sheets of the same name."), file=name)
-    return dict(zip(names, tables, strict=True))
+    return [Sheet(*each) for each in zip(names, shown, tables, strict=True)]
 
 
 def _too_large(name: str) -> ImportFailedError:

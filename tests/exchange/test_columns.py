@@ -78,7 +78,8 @@ def test_all_of_a_file_comes_in_as_chosen(
     assert choose(boss, import_id, **UNKNOWN).status_code == 303
     assert latest().state == "ready"
     assert "Spring 2021 · 20551" in page(boss, import_id)
-    assert latest().notes == {"department_added": 1, "primary_instructor": 1}
+    noted = {"department_added": 1, "primary_instructor": 1, "instructors_new": 1}
+    assert latest().notes == noted
     press(boss, import_id, "apply")
     with transaction() as session:
         found = session.scalars(select(Section)).one()

@@ -1,5 +1,6 @@
 """The waiting room on pages: the draw, a queue position, a visit; nothing without a queue."""
 
+import re
 from typing import Any
 
 import pytest
@@ -164,7 +165,10 @@ def test_loading_the_page_does_not_rejoin_after_leaving(
     ada.post(f"/terms/{term.id}/room/leave")
     text = look(ada, term)
     assert "Other students are waiting." in strip(text)
-    assert "Join the queue" in strip(text)
+    assert "You left the queue" in words(text)
+    [form] = re.findall(r'<form action="/terms/\d+/room".*?</form>', text, re.DOTALL)
+    assert "Join the queue" in form
+    assert 'hx-trigger="load' not in form
     assert room.queue_entry(term.id, window.id, cast.ada.id).kind == "none"
 
 

@@ -78,6 +78,11 @@ class WaitingRoomStatus:
         return self.offered and session.get(LEFT) != self.window
 
     @property
+    def left(self) -> bool:
+        """Return whether the student left the queue on purpose while others wait."""
+        return self.offered and self.student_term.phase.kind == "open" and not self.auto
+
+    @property
     def paused(self) -> bool:
         """Return whether an admin has paused the queue."""
         return self.place is not None and self.place.room.paused

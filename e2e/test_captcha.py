@@ -121,6 +121,8 @@ def test_without_scripts_a_code_by_mail_does_it(meet: Meet, portal: Running) -> 
     rita = meet("rita", proven=False, java_script_enabled=False)
     rita.go(PAGE)
     expect(rita.page.get_by_text(CHECKING)).to_be_hidden()
+    expect(rita.page.get_by_text("You don’t have to do anything.")).to_be_hidden()
+    expect(rita.page.get_by_text("You can get a code by email instead.")).to_be_visible()
     rita.page.get_by_role("button", name="Send code").click()
     expect(rita.page.get_by_text("A code is on its way to rita@u.example.")).to_be_visible()
     rita.page.get_by_label("Code").fill("0000 0000")

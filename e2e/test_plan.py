@@ -69,7 +69,7 @@ def test_who_loses_the_last_seat_has_the_fallback_by_the_same_press(
     ada.has(last_seat, "selected")
     ben.has(others[0], "selected")
     ben.has(last_seat, "")
-    expect(ben.dialog).to_contain_text("This is your 2nd choice.")
+    expect(ben.dialog).to_contain_text("This is backup 1: your first choice was refused.")
     expect(ben.dialog).to_contain_text("Why you didn’t get CSC")
     expect(ben.dialog.locator(".receipt-code").first).to_be_visible()
     expect(ben.seats(last_seat)).to_contain_text("0 of 1")

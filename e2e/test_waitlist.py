@@ -79,7 +79,7 @@ def test_a_refusal_reads_the_same_to_the_student_and_to_the_registrar(
 
     ben.go(f"/receipts/{code}")
     expect(ben.page.locator("main")).to_contain_text("You couldn’t")
-    expect(ben.page.locator("main")).to_contain_text("0 of 1 seats open, 0 waiting.")
+    expect(ben.page.locator("main")).to_contain_text("0 of 1 seat open, 0 waiting.")
     assert ada.page.request.get(f"/receipts/{code}").status == 404
 
     registrar = meet("max")

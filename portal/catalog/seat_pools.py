@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from portal.catalog import requisites
 from portal.catalog.models import Course, Pool, Section
-from portal.core.i18n import _
+from portal.core.i18n import _n
 
 FEWEST = 2  # sections that make a pool
 
@@ -34,7 +34,12 @@ class SeatPool:
     @property
     def lines(self) -> list[str]:
         """Return the pool in lines of text."""
-        heading = _("%(name)s: %(seats)s seats shared by", name=self.name, seats=self.capacity)
+        heading = _n(
+            "%(name)s: %(num)s seat shared by",
+            "%(name)s: %(num)s seats shared by",
+            self.capacity,
+            name=self.name,
+        )
         return [heading, *(each.name for each in self.members)]
 
     @property

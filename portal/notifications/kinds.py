@@ -13,7 +13,7 @@ from portal.catalog.requisites import all_of, shown
 from portal.catalog.section_changes import changes
 from portal.catalog.term_catalog import catalog_of
 from portal.catalog.views import MeetingView
-from portal.core.i18n import _, _k, _l
+from portal.core.i18n import _, _k, _l, _n
 from portal.ledger.types import Reason
 from portal.notifications.models import Notification
 from portal.registration.next_steps import NextStep, RefusalContext, section_name
@@ -297,7 +297,12 @@ def _window_soon(notification: Notification) -> NotificationText:
 def _request_made(notification: Notification) -> NotificationText:
     facts = {"who": notification.data["who"], "name": _named(notification.data)}
     if wanted := notification.data.get("wanted"):
-        title = _("%(who)s requests %(wanted)s seats in %(name)s", wanted=wanted, **facts)
+        title = _n(
+            "%(who)s requests %(num)s seat in %(name)s",
+            "%(who)s requests %(num)s seats in %(name)s",
+            wanted,
+            **facts,
+        )
     else:
         title = _("%(who)s requests a permission in %(name)s", **facts)
     step = NextStep(_("View request"), f"/admin/requests/{notification.data['request']}")
@@ -312,9 +317,17 @@ def _request_decided(notification: Notification) -> NotificationText:
         title = _("Your request for %(name)s was declined", name=name)
     elif wanted := notification.data.get("wanted"):
         seats = given or wanted
-        title = _("%(name)s now has %(wanted)s seats", name=name, wanted=seats)
+        title = _n(
+            "%(name)s now has %(num)s seat", "%(name)s now has %(num)s seats", seats, name=name
+        )
         if given:
-            text.append(_("Your request for %(wanted)s seats was approved in part.", wanted=wanted))
+            text.append(
+                _n(
+                    "Your request for %(num)s seat was approved in part.",
+                    "Your request for %(num)s seats was approved in part.",
+                    wanted,
+                )
+            )
         else:
             text.append(_("Your request was approved."))
         if promised := notification.data.get("promise"):  # what the waiting students were promised

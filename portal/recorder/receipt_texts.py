@@ -7,7 +7,7 @@ from itertools import groupby
 from portal.backend import backend
 from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import catalog_of
-from portal.core.i18n import _, _k, _l
+from portal.core.i18n import _, _k, _l, _n
 from portal.ledger.types import SeatCounts
 from portal.recorder.events import Event
 from portal.recorder.receipts import Receipt
@@ -41,7 +41,11 @@ SENTENCES = (
     ("enrolled", "turn", _k("You got %(name)s in an allocation round, in turn %(turn)s.")),
     ("enrolled", "round", _k("You got %(name)s in an allocation round.")),
     ("enrolled", "instead", _k("You swapped %(old)s for %(name)s.")),
-    ("enrolled", "rank", _k("You added %(name)s, number %(rank)s of your choices.")),
+    (
+        "enrolled",
+        "rank",
+        _k("You added %(name)s, backup %(backup)s, because your first choice was refused."),
+    ),
     ("enrolled", "", _k("You added %(name)s.")),
     (
         "added",
@@ -169,10 +173,17 @@ def outcome(event: Event) -> tuple[str, str]:
 
 def _counts(seats: SeatCounts) -> str:
     """Return how full a section was: "0 of 30 seats open, 4 waiting."."""
-    facts = {"open": seats.open, "capacity": seats.capacity, "waiting": seats.waiting}
+    facts = {"open": seats.open, "waiting": seats.waiting}
     if seats.waitlist_capacity or seats.waiting:
-        return _("%(open)s of %(capacity)s seats open, %(waiting)s waiting.", **facts)
-    return _("%(open)s of %(capacity)s seats open.", **facts)
+        return _n(
+            "%(open)s of %(num)s seat open, %(waiting)s waiting.",
+            "%(open)s of %(num)s seats open, %(waiting)s waiting.",
+            seats.capacity,
+            **facts,
+        )
+    return _n(
+        "%(open)s of %(num)s seat open.", "%(open)s of %(num)s seats open.", seats.capacity, **facts
+    )
 
 
 def _sentence(event: Event, name: str, context: RefusalContext) -> str:
@@ -185,7 +196,7 @@ def _sentence(event: Event, name: str, context: RefusalContext) -> str:
     other = payload.get("instead") or payload.get("swap") or payload.get("along")
     named = context.named(other) if other else ""
     facts: dict[str, object] = {"name": name, "old": named, "new": named, "other": named}
-    facts |= {"place": payload.get("position"), "rank": payload.get("rank")}
+    facts |= {"place": payload.get("position"), "backup": payload.get("rank", 1) - 1}
     facts |= {"mark": event.context.get("mark"), "turn": event.context.get("turn")}
     fitting = (text for what, key, text in SENTENCES if what == kind and key in given)
     # Perhaps the event is one of a newer release.

@@ -18,7 +18,7 @@ from tests import cast as builders
 from tests.applications.stories import ANSWERS, an_application, decider, history, the
 from tests.cast import Cast, Meets
 from tests.notifications.stories import notices
-from tests.web.pages import press
+from tests.web.pages import press, words
 from tests.web.visitors import browser_of
 
 
@@ -37,6 +37,15 @@ def a_draft(ada: FlaskClient, section: Section, kind: str = "permission") -> str
     assert answer.status_code == 303
     address: str = answer.location
     return address.partition("/steps/")[0]
+
+
+def test_the_example_of_a_class_is_one_of_the_term(
+    ada: FlaskClient, free: Section, term: Any, cast: Cast
+) -> None:
+    course = builders.a_course("ART-1")
+    real = builders.a_section(course, term, instructor=cast.iris)
+    page = words(ada.get(here(free, "/new/late_add")).text)
+    assert f"A CRN such as {real.crn}, or ART 1-{real.number}." in page
 
 
 def test_sending_and_withdrawing_has_an_end(free: Section, cast: Cast) -> None:

@@ -71,7 +71,7 @@ def test_refusal_has_reasons_and_counts(term: Term, cast: Cast) -> None:
     [refused] = history(cast.ada.id, term.id).receipts
     text = receipt_text(refused)
     assert [each.code for each in text.reasons] == ["full"]
-    assert text.seats == "0 of 1 seats open, 1 waiting."
+    assert text.seats == "0 of 1 seat open, 1 waiting."
 
 
 def test_swap_is_one_entry(term: Term, cast: Cast) -> None:

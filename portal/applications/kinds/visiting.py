@@ -101,7 +101,7 @@ KIND = Kind(
             {
                 "courses": CoursesField(
                     _l("Which courses do you want to take?"),
-                    description=_l("Their codes, such as CSC 1100, one on each line."),
+                    description=_l("A course code or CRN on each line."),
                     required=True,
                     missing=_l("Enter at least one course."),
                 ),

@@ -49,6 +49,7 @@ from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 from portal.web.http.uploads import takes_files
 from portal.web.student import bp
+from portal.web.student.section_list import exemplary
 
 DIGEST = re.compile("[0-9a-f]{64}")
 TEXTS = {
@@ -118,13 +119,16 @@ class SectionForm(Form):
         _l("Class"),
         longest=60,
         missing=_l("Enter the class."),
-        description=_l("CRN, or course and number such as CSC 1100-01."),
+        description=_l("CRN, or course and number."),
         render_kw={"spellcheck": "false"},
     )
 
     def __init__(self, offered: TermCatalog, sent: Any) -> None:
         section = offered.published(int(sent)) if sent and sent.isdecimal() else None
         super().__init__(section=section_name(section) if section else "")
+        if example := exemplary(offered):
+            names = {"crn": example.crn, "name": section_name(example)}
+            self.section.description = _("A CRN such as %(crn)s, or %(name)s.", **names)
         self.offered, self.chosen = offered, 0
 
     def validate_section(self, field: TextField) -> None:

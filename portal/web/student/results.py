@@ -18,7 +18,7 @@ from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import SectionView, catalog_of
 from portal.core import logs
 from portal.core.cache import AWAY
-from portal.core.i18n import _, _l, _n
+from portal.core.i18n import _, _n
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import ChoiceResult, Decision, Outcome, SeatCounts, SubmissionResult
 from portal.registration import limits, plans
@@ -47,13 +47,6 @@ from portal.windows import bands
 log = logging.getLogger(__name__)
 
 TONES = {Outcome.ENROLLED: "go", Outcome.WAITLISTED: "wait"}
-BACKUPS = {  # by rank; the first choice needs no words
-    2: _l("This is your 2nd choice."),
-    3: _l("This is your 3rd choice."),
-    4: _l("This is your 4th choice."),
-    5: _l("This is your 5th choice."),
-    6: _l("This is your 6th choice."),
-}
 UNREAD = (LedgerUnavailable, *AWAY)  # why nothing can be read after a decision
 
 Status = Literal["enrolled", "waitlisted", "had", "refused"]
@@ -360,7 +353,7 @@ def _chosen(choice: Choice, result: ChoiceResult) -> list[int]:
 
 
 def _details(status: Status, result: ChoiceResult, case: RefusalContext) -> str:
-    """Return details of a successful choice: waitlist positions, and its rank."""
+    """Return details of a successful choice: waitlist positions, and which backup it is."""
     found = [
         _(
             "You are number %(place)s on the waitlist for %(name)s.",
@@ -370,8 +363,10 @@ def _details(status: Status, result: ChoiceResult, case: RefusalContext) -> str:
         for each in result.taken
         if status == "waitlisted" and each.outcome == Outcome.WAITLISTED
     ]
-    if result.rank in BACKUPS:
-        found.append(str(BACKUPS[result.rank]))
+    if result.rank > 1:
+        found.append(
+            _("This is backup %(number)s: your first choice was refused.", number=result.rank - 1)
+        )
     return " ".join(found)
 
 

@@ -377,7 +377,7 @@ def _example(student_term: StudentTerm, found: "list[SectionView]") -> str:
 
 def _search_hint(catalog: TermCatalog) -> str:
     """Return examples of what can be searched for, from a public section of the term."""
-    view = _exemplary(catalog)
+    view = exemplary(catalog)
     if not view:
         return _("Search")
     return _(
@@ -389,7 +389,7 @@ def _search_hint(catalog: TermCatalog) -> str:
 
 
 @cached(LRUCache(maxsize=16), key=lambda catalog: (catalog.term.id, catalog.version))
-def _exemplary(catalog: TermCatalog) -> SectionView | None:
+def exemplary(catalog: TermCatalog) -> SectionView | None:
     """Return the public section that takes the fewest letters to describe."""
     known = [
         view

@@ -34,7 +34,7 @@ def test_history_shows_events_reasons_and_counts(app: Flask, ada: FlaskClient, t
     text = words(ada.get(f"/terms/{term.id}/history").text)
     assert "You couldn’t add CSC 1100-01." in text
     assert "CSC 1100-01 is full." in text
-    assert "0 of 1 seats open, 0 waiting." in text
+    assert "0 of 1 seat open, 0 waiting." in text
 
 
 def test_each_entry_links_to_its_receipt(ada: FlaskClient, term: Any) -> None:

@@ -47,7 +47,7 @@ def test_best_possible_alternative_is_taken_and_explained(
     plan(term, cast.ada, line(full.id, free.id))
     text = result(submit(ada, term).text, 1)
     assert 'data-outcome="enrolled"' in text
-    assert "This is your 2nd choice." in words(text)
+    assert "This is backup 1: your first choice was refused." in words(text)
     assert f"Why you didn’t get CSC 1100-{full.number}:" in words(text)
     assert 'data-reason="full"' in text or 'data-reason="waitlist_full"' in text
     assert held(term, cast.ada) == [free.id]

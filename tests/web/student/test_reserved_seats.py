@@ -120,7 +120,7 @@ def test_others_can_only_wait_if_all_free_seats_are_reserved(
     ben = browser_of(app, "ben")
     assert "0 of 2 open 1 reserved, none waiting" in seats_now(ben, section)
     assert "Join the waitlist for" in seats_now(ben, section)
-    assert "1 of 2 seats are open to you." in seats_now(senior, section)
+    assert "Open to you: 1 of 2." in seats_now(senior, section)
     assert "Join the waitlist for" not in seats_now(senior, section)
     found = f"/terms/{term.id}?open=1"
     assert "CSC 1100" in text_of(senior.get(found))
@@ -163,7 +163,7 @@ def test_only_reserves_with_seats_left_count(
 ) -> None:
     changed(section, Reserve(section_id=section.id, seats=1, cohort={"levels": ["Graduate"]}))
     builders.a_student("stan", year="Senior")
-    assert "1 of 2 seats are open to you." in seats_now(senior, section)
+    assert "Open to you: 1 of 2." in seats_now(senior, section)
     press(browser_of(app, "stan"), section, "pick")
     assert "0 of 2 open 1 reserved" in seats_now(senior, section)
     assert "are open to you" not in seats_now(senior, section)

@@ -124,6 +124,11 @@ def any_lasting(reasons: Iterable[Reason]) -> bool:
     return any(each.code not in FIXABLE for each in reasons)
 
 
+def decisive_first(reasons: Iterable[Reason]) -> list[Reason]:
+    """Return the reasons, those that stay whatever the student does before the others."""
+    return sorted(reasons, key=lambda each: each.code in FIXABLE)
+
+
 def _application_start(kind: ReasonKind | None, context: RefusalContext) -> ApplicationStart | None:
     """Return the application that can lift a reason about a section."""
     section = context.section

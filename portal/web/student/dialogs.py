@@ -18,7 +18,7 @@ from portal.ledger.errors import KeyReused, LedgerBehind, LedgerUnavailable
 from portal.ledger.types import Decision, Outcome, Reason, SeatCounts
 from portal.recorder.receipts import code
 from portal.registration.next_steps import NextStep, section_name
-from portal.registration.reasons import Explanation, any_lasting, explain
+from portal.registration.reasons import Explanation, any_lasting, decisive_first, explain
 from portal.waiting_room import wording
 from portal.web.http.errors import LATER, UNSURE, Words, answer, away
 from portal.web.student import bp, request_form
@@ -110,7 +110,9 @@ def in_words(
     retry: bool = False,
     swap_out: int = 0,
 ) -> Refusals:
-    """Return the refusals of a form; no next step comes twice or leads back to the form.
+    """Return the refusals of a form, what the student can't change first.
+
+    No next step comes twice or leads back to the form.
 
     `answers` are those of the ledger. If they are replayed, `retry` allows to send the form again.
     """
@@ -123,7 +125,9 @@ def in_words(
         here = {case.url(each.section, "pick")}
         if swap_out:
             here.add(case.url(each.section, f"swap?instead={swap_out}"))
-        reasons = [_offered_once(one, here, offered) for one in explain(each.reasons, case)]
+        reasons = [
+            _offered_once(one, here, offered) for one in explain(decisive_first(each.reasons), case)
+        ]
         if lasting:  # the student gets all of them or none
             reasons = [one.without_form for one in reasons]
         if reasons:

@@ -1,5 +1,6 @@
 """GET and POST /terms/<t>/sections/<s>/swap?instead=<a>."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -165,6 +166,22 @@ def test_refusal_has_every_reason_and_a_receipt(
     for result in ('data-reason="prerequisite"', 'data-reason="full"', 'href="/receipts/'):
         assert result in answer.text
     assert held(term, cast.ada) == [offer.old.id]
+
+
+def test_refusal_begins_with_what_the_student_cannot_change(
+    app: Flask, term: Any, offer: Offer
+) -> None:
+    at_noon = (Meets("MR", "12:00", "12:50"),)
+    kept, full = (
+        builders.a_section(builders.a_course(code), term, meetings=at_noon, **room)
+        for code, room in (("BIO-1", {}), ("CHE-1", {"capacity": 0, "waitlist": 0}))
+    )
+    ada = browser_of(app, "ada")
+    for each in (offer.old, kept):
+        press(ada, each, "pick")
+    answer = ada.post(address(full, offer.act()), data={"wait": "1"})
+    shown = re.findall(r'<li data-reason="(\w+)"', answer.text)
+    assert shown == ["waitlist_full", "time_conflict"]
 
 
 def test_section_can_be_claimed_without_a_swap_after_a_drop(

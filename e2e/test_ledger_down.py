@@ -15,7 +15,7 @@ from portal.catalog.models import Section, Term
 from portal.recorder.recorder import drain
 from tests import cast as builders
 
-SAID = "This page may miss changes"
+SAID = "Your latest changes may not show here yet"
 REFUSED = re.compile("status of 503")  # the answer to requests that only the ledger can answer
 
 

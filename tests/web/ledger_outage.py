@@ -11,7 +11,7 @@ from portal import backend as connections
 from portal.backend import Backend
 from portal.registration import limits
 
-SAID = "This page may miss changes"
+SAID = "Your latest changes may not show here yet"
 
 
 @contextmanager

@@ -201,7 +201,7 @@ def test_recorded_schedule_is_shown_while_the_ledger_is_down(
     nobody = Ledger(OneServer(redis_clients.commands("redis://127.0.0.1:1")))
     monkeypatch.setattr(parts(), "ledger", nobody)
     html = page(ada, term)
-    assert "This page may miss changes" in words(html)
+    assert "Your latest changes may not show here yet" in words(html)
     assert "Data Structures" in part(html, "selected-title")
     assert "Calculus Waitlist position 1 of 1 To be arranged" in part(html, "waiting-title")
 

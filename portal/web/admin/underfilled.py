@@ -129,7 +129,7 @@ def _ticked(
 
 def _nothing_canceled(catalog: TermCatalog, section_id: int, why: str) -> ResponseReturnValue:
     section = catalog.section(section_id)
-    name = section_name(section) if section else str(section_id)
+    name = section_name(section) if section else catalog.gone.get(section_id, str(section_id))
     refusal = _(
         "Nothing was canceled. %(name)s: %(why)s. Check the list and try again.", name=name, why=why
     )

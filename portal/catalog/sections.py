@@ -81,7 +81,8 @@ STATUS_CHANGES = {
     "confirm": StatusChange(frozenset({"OPEN"}), "CONFIRMED"),
     "reopen": StatusChange(frozenset({"CONFIRMED"}), "OPEN"),
     "cancel": StatusChange(frozenset({"OPEN", "CONFIRMED"}), "CANCELED"),
-    # These cannot be claimed, so no claim comes between the check for students and the deletion.
+    # These cannot be claimed, so no claim comes between the check for students and the change.
+    "reoffer": StatusChange(frozenset({"CANCELED"}), "NEW"),
     "delete": StatusChange(frozenset({"NEW", "CANCELED"}), deletes=True),
     "undelete": StatusChange(frozenset({"NEW", "CANCELED"}), deletes=False),
 }

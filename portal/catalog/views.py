@@ -303,9 +303,12 @@ def select_sections(term_id: int) -> Any:
     )
 
 
+DRAFTS_AGAIN = ("section.unpublish", "section.reoffer")
+
+
 def select_former(term_id: int) -> Any:
     """Select deleted sections and drafts that were published once: students see no others."""
-    unpublished = select(AuditEntry.subject).where(AuditEntry.action == "section.unpublish")
+    unpublished = select(AuditEntry.subject).where(AuditEntry.action.in_(DRAFTS_AGAIN))
     subject = func.concat(f"term:{term_id} section:", Section.id)
     return (
         select(Section.id, Course.code, Section.number)

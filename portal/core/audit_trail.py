@@ -112,6 +112,7 @@ AUDIT_ACTIONS = {
     "section.delete": _l("Section deleted"),
     "section.edit": _l("Section edited"),
     "section.publish": _l("Section published"),
+    "section.reoffer": _l("Canceled section made a draft again"),
     "section.reopen": _l("Section reopened"),
     "section.share": _l("Shared seats of a section changed"),
     "section.undelete": _l("Section restored"),

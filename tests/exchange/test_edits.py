@@ -153,11 +153,12 @@ def test_a_section_that_the_files_offer_and_the_portal_does_not_is_named(
     edit(status=status)
     for written in ("A", ""):
         report = Report()
-        files = campus(status=written).write(tmp_path)
+        files = campus(status=written, capacity="45").write(tmp_path)
         import_files(files, Options(term=TERM, update=True), report, nothing)
         [note] = report.of("draft_here" if status == "NEW" else "canceled_here")
         assert said in str(note.why)
-        assert section(term).status == status
+        assert ("Offer again" in str(note.todo)) == (status == "CANCELED")
+        assert (section(term).status, section(term).capacity) == (status, 45)
 
 
 def forget(crn: str) -> None:

@@ -156,7 +156,7 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "canceled_here": unchanged(
         _l("The section is canceled in the portal, and stays canceled."),
-        _l("To offer the class, give it another registration number in the file."),
+        _l("To offer it after all, press “Offer again” on its page, then publish it."),
     ),
     "not_removed": unchanged(
         _l(

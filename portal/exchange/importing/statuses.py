@@ -29,7 +29,7 @@ NO_DRAFT = _k(
     "Imports don’t make sections drafts. The page of an open section does, as long as no student is"
     " in it."
 )
-FROM_CANCELED = _k("A canceled section stays canceled. To offer the class, create a new section.")
+FROM_CANCELED = _k("A canceled section stays canceled. “Offer again” on its page makes it a draft.")
 UNREAD = _k(
     "Some of its values can’t be read. Correct them first: students would see the old ones."
 )

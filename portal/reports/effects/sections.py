@@ -36,6 +36,9 @@ OBSTACLES = {
     "incomplete": _l("Restore its course and its rooms first, in Catalog under Deleted."),
     "not_deleted": _l("The section is not deleted, so it can’t be restored."),
     "held": _l("Students are enrolled or on the waitlist, so the section can’t be deleted."),
+    "leaving": _l(
+        "Students are still being removed from the section and its waitlist. Try again in a moment."
+    ),
     "in_use": _l("Students are enrolled or on the waitlist, so the section stays published."),
     "unknown": _l("This term has no such section."),
     "room_unknown": _l(
@@ -60,6 +63,10 @@ MEANINGS = {
     "unpublish": (
         _l("No one is enrolled or on the waitlist. Students no longer see the section."),
         _l("If a student registers at this moment, the section stays published."),
+    ),
+    "reoffer": (
+        _l("The section becomes a draft. Check it, then publish it."),
+        _l("Students who had a seat or a waitlist position don’t get it back."),
     ),
     "delete": (
         _l("It disappears from all lists. No one is enrolled or on the waitlist."),
@@ -258,12 +265,12 @@ def status_refusal(action: str, stored: StoredSection, now: Occupancy) -> str:
     in_use = action == "unpublish" and (now.taken or now.waiting)
     if why := sections.status_obstacle(action, stored) or ("in_use" if in_use else ""):
         return obstacle(action, why)
-    if action != "delete" or not now.seats:
+    if action not in {"delete", "reoffer"} or not now.seats:
         return ""
     if now.anyone:
-        return obstacle(action, "held")
+        return obstacle(action, "held" if action == "delete" else "leaving")
     if now.seats.status != stored.status:
-        # The ledger still admits students to the section: close it there first.
+        # The ledger may still admit students to the section: close it there first.
         send_sections(stored.term_id, stored.id)
         return obstacle(action, "untold")
     return ""

@@ -98,6 +98,12 @@ STATUS_PAGES = {
         _l("Cancel the section"),
         _l("Canceled: %(name)s."),
     ),
+    "reoffer": StatusPage(
+        _l("Offer again"),
+        _l("Offer the section again"),
+        _l("Make it a draft"),
+        _l("A draft again: %(name)s."),
+    ),
     "delete": StatusPage(
         _l("Delete"), _l("Delete the section"), _l("Delete section"), _l("Deleted: %(name)s.")
     ),

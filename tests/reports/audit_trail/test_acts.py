@@ -155,7 +155,7 @@ ACTS: dict[str, Form | str] = {
         "tests/web/admin/sections/test_share.py"
     ),
     "POST /admin/terms/<int:term_id>/sections/<int:section_id>/"
-    "<any(publish,unpublish,confirm,reopen,cancel,delete,undelete):change>": (
+    "<any(publish,unpublish,confirm,reopen,cancel,reoffer,delete,undelete):change>": (
         "tests/web/admin/sections/test_status.py"
     ),
     "POST /admin/terms/<int:term_id>/windows/drafts/<int:draft>": (

@@ -107,7 +107,7 @@ ROUND = "/terms/<int:term_id>/rounds/<int:round_id>"
 ROUND_STEP = "<any(announce,cancel,publish):round_step>"
 STATUS_CHANGE = (
     "/admin/terms/<int:term_id>/sections/<int:section_id>/"
-    "<any(publish,unpublish,confirm,reopen,cancel,delete,undelete):change>"
+    "<any(publish,unpublish,confirm,reopen,cancel,reoffer,delete,undelete):change>"
 )
 
 SECTIONS = (Right.SEE_SECTIONS, Right.SCHEDULE)

@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import update
 
 from jobs.maintain import maintain
+from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.catalog.sections import STATUS_CHANGES
 from portal.core.db import transaction
@@ -201,6 +202,36 @@ def test_forbidden_status_change_is_refused_with_the_reason(
     assert not entries()
 
 
+def test_canceled_section_is_offered_again_as_a_draft(
+    app: Flask, admin: FlaskClient, section: Section
+) -> None:
+    ada = browser_of(app, "ada")
+    press(ada, section, "pick")
+    do(admin, section, "cancel")
+    assert "Offer again" in admin.get(address(section)).text
+    assert "don’t get it back" in text_of(admin.get(address(section, "/reoffer")))
+    assert do(admin, section, "reoffer", "").status_code == 303
+    assert (stored(section).status, seats(section).status) == ("NEW", "NEW")
+    press(ada, section, "pick")
+    assert seats(section).taken == 0
+    do(admin, section, "publish", "")
+    press(ada, section, "pick")
+    assert (seats(section).status, seats(section).taken) == ("OPEN", 1)
+
+
+def test_section_is_not_offered_again_while_students_leave_it(
+    admin: FlaskClient, section: Section, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seat(cast.ada, section)
+    monkeypatch.setattr(type(backend().ledger), "at_once", 0)  # none is removed yet
+    monkeypatch.setattr(type(backend().ledger), "_emptied", lambda _ledger, _term, _id, made: made)
+    do(admin, section, "cancel")
+    answer = do(admin, section, "reoffer", "")
+    assert answer.status_code == 409
+    assert "Students are still being removed" in text_of(answer)
+    assert stored(section).status == "CANCELED"
+
+
 def test_deleted_draft_is_not_called_canceled(admin: FlaskClient, draft: Section) -> None:
     do(admin, draft, "delete")
     page = admin.get(address(draft)).text
@@ -266,7 +297,10 @@ def take_back(section: Section) -> None:
 
 
 def test_each_status_change_is_audited(admin: FlaskClient, draft: Section, cast: Cast) -> None:
-    deeds = ("publish", "unpublish", "publish", "confirm", "reopen", "cancel", "delete", "undelete")
+    deeds = (
+        *("publish", "unpublish", "publish", "confirm", "reopen", "cancel"),
+        *("reoffer", "publish", "cancel", "delete", "undelete"),
+    )
     for deed in deeds:
         assert do(admin, draft, deed, f"To {deed}.").status_code == 303
     found = entries()

@@ -69,9 +69,7 @@ def term_note(clock: LocalClock, first: date, last: date) -> str:
     ) % facts
     if len(differences) == 1:
         return text
-    varies = _(
-        "The difference changes during the term, because clocks don’t change on the same days."
-    )
+    varies = _("The difference changes during the term, because clocks change on different days.")
     return f"{text} {varies}"
 
 

@@ -16,7 +16,7 @@ from portal.catalog.term_catalog import SectionView
 from portal.catalog.time_conflicts import first_overlap, pair_in_words
 from portal.core.i18n import _, current_locale, isolated
 from portal.core.moments import milliseconds
-from portal.ledger.types import Reason, SeatCounts
+from portal.ledger.types import Reason, SeatCounts, WaitlistPosition
 from portal.people.student_profile import HoldView
 from portal.registration import reasons, rules
 from portal.registration.credits import amount, credits_in_words
@@ -205,14 +205,29 @@ def _mine(student_term: StudentTerm) -> Markup:
         canceled=canceled,
         seats=seats,
         passed={
-            position.section: student_term.workable(
-                explain(position.reasons, student_term.case_in_line(position.section))
-            )
-            for position in student_term.registrations.waiting
+            each.section: _in_words(student_term, each, each.reasons)
+            for each in student_term.registrations.waiting
+        },
+        barred={
+            each.section: _in_words(student_term, each, _clashes(student_term, each))
+            for each in student_term.registrations.waiting
         },
         chances=waitlist_odds(student_term),
         own_band=lambda band: bands.own(band, student_term.term.bands),
     )
+
+
+def _in_words(
+    student_term: StudentTerm, position: WaitlistPosition, why: Iterable[Reason]
+) -> list[Explanation]:
+    return student_term.workable(explain(why, student_term.case_in_line(position.section)))
+
+
+def _clashes(student_term: StudentTerm, position: WaitlistPosition) -> list[Reason]:
+    """Return why a seat that opened now would be refused, apart from the seat to be swapped."""
+    view = student_term.catalog.section(position.section)
+    found = student_term.in_the_way(view) if view else []
+    return [each for each in found if each.facts["section"] != position.swap_out]
 
 
 def bar(student_term: StudentTerm) -> Markup:

@@ -247,7 +247,7 @@ class ChoiceOutcome:
     text: str
     missed: list[tuple[str, list[Explanation]]]  # refused alternatives, and why
     receipts: list[str]
-    apply: ApplicationStart | None  # what can lift a reason that refused all choices alike
+    apply: ApplicationStart | None  # what can lift a reason why it was refused
 
 
 def show_plan_result(
@@ -337,9 +337,14 @@ def _outcome(choice: Choice, result: ChoiceResult, case: RefusalContext) -> Choi
 def _application(
     section: int, result: ChoiceResult, case: RefusalContext
 ) -> ApplicationStart | None:
-    answers = chain.from_iterable(result.refused)
-    common = [each for answer in answers for each in answer.reasons if each.code in FOR_ALL]
-    reasons = explain(common, replace(case, section=case.catalog.published(section)))
+    """Return what can lift a reason about the section, or one that refused all choices alike."""
+    why = [
+        each
+        for answer in chain.from_iterable(result.refused)
+        for each in answer.reasons
+        if each.code in FOR_ALL or answer.section == section
+    ]
+    reasons = explain(why, replace(case, section=case.catalog.published(section)))
     return next((each.apply for each in reasons if each.apply), None)
 
 

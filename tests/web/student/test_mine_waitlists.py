@@ -20,7 +20,7 @@ from portal.recorder.models import LoggedEvent
 from portal.registration import limits
 from portal.windows.warmup import spec
 from tests import cast as builders
-from tests.cast import Cast
+from tests.cast import Cast, Meets
 from tests.ledger_claims import send_claim
 from tests.web.pages import press, words
 from tests.web.visitors import browser_of
@@ -62,6 +62,23 @@ def test_skipped_student_sees_the_reasons(ada: FlaskClient, term: Any, cast: Cas
     assert "A seat opened, but you couldn’t get it" in text
     assert "Unpaid fees" in text
     assert "You keep your waitlist position" in text
+
+
+def test_class_at_the_same_time_is_said_before_a_seat_opens(ada: FlaskClient, term: Any) -> None:
+    at_ten = (Meets(),)
+    wanted, other = (
+        builders.a_section(builders.a_course(code), term, capacity=seats, meetings=at_ten)
+        for code, seats in (("CSC-1100", 0), ("MAT-1010", 1))
+    )
+    press(ada, wanted, "pick", wait="1")
+    told = "If a seat opened now, you couldn’t get it:"
+    assert told not in words(ada.get(f"/terms/{term.id}/mine").text)
+    press(ada, other, "pick")
+    page = ada.get(f"/terms/{term.id}/mine").text
+    assert told in words(page)
+    assert 'data-reason="time_conflict"' in page
+    press(ada, wanted, f"swap?instead={other.id}", wait="1")
+    assert told not in words(ada.get(f"/terms/{term.id}/mine").text)
 
 
 def test_skipped_student_sees_the_next_step(ada: FlaskClient, term: Any, cast: Cast) -> None:

@@ -1,5 +1,6 @@
 """POST /terms/<t>/plan/submit."""
 
+from html import unescape
 from typing import Any
 
 from flask.testing import FlaskClient
@@ -51,6 +52,15 @@ def test_best_possible_alternative_is_taken_and_explained(
     assert f"Why you didn’t get CSC 1100-{full.number}:" in words(text)
     assert 'data-reason="full"' in text or 'data-reason="waitlist_full"' in text
     assert held(term, cast.ada) == [free.id]
+
+
+def test_refused_choice_leads_to_the_application_that_can_help(
+    ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    asks = builders.a_section(builders.a_course(), term, consent=True)
+    plan(term, cast.ada, line(asks.id))
+    text = unescape(result(submit(ada, term).text, 1))
+    assert f"/applications/new/consent?section={asks.id}" in text
 
 
 def test_linked_sections_are_taken_together_or_not_at_all(

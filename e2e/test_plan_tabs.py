@@ -72,3 +72,28 @@ def test_counts_in_the_dialog_and_on_the_plan_move_by_themselves(
     for shown in (counts, tab.dialog.locator(".counts")):
         expect(shown).to_contain_text("0 of 1 open")
     assert not tab.complaints
+
+
+def test_the_sum_of_a_plan_follows_my_classes(
+    meet: Meet, term: Term, section: Section, last_seat: Section
+) -> None:
+    builders.an_open_window(term)
+    ada, ben = (meet(name).enter(term) for name in ("ada", "ben"))
+    plan(ben, section)
+    tab = Person(context_of(ben).new_page()).enter(term)
+    ada.pick(last_seat)
+    ben.pick(last_seat)
+    ada.ask(last_seat)
+    ada.confirm()
+    ben.has(last_seat, "selected")
+    for page in (ben, tab):
+        expect(page.page.locator("#plan .mine-sum")).to_contain_text("8 of 21 credits")
+    ben.ask(last_seat)
+    ben.confirm()
+    for page in (ben, tab):
+        expect(page.page.locator("#plan .mine-sum")).to_contain_text("4 of 21 credits")
+    ben.pick(section)  # what is in the plan and held counts once
+    for page in (ben, tab):
+        expect(page.mine).to_contain_text("4 of 21 credits")
+        expect(page.page.locator("#plan .mine-sum")).to_contain_text("4 of 21 credits")
+    assert not [*ben.complaints, *tab.complaints]

@@ -225,10 +225,10 @@ def offered(alternatives: Sequence["Alternative"], catalog: "TermCatalog") -> li
     ]
 
 
-def plan_credits(plan: "Plan", catalog: "TermCatalog") -> int:
-    """Return the credits (hundredths) of all first alternatives."""
+def plan_credits(plan: "Plan", catalog: "TermCatalog", held: Collection[int]) -> int:
+    """Return the credits (hundredths) that all first alternatives add to the `held` sections."""
     firsts = [choice.alternatives[0] for choice in plan.choices]
-    return sum(adds for _, adds in offered(firsts, catalog))
+    return sum(adds for section, adds in offered(firsts, catalog) if section.id not in held)
 
 
 def conflicts(

@@ -2,10 +2,21 @@
 
 const plan = () => document.getElementById("plan");
 
+let asked = 0; // times: only the newest answer is shown
+
 async function refresh() {
+  asked += 1;
+  const now = asked;
   const answer = plan() && await fetch(plan().dataset.source).catch(() => null);
   if (!answer?.ok || answer.redirected) return;
-  dispatchEvent(new CustomEvent("fs:fragments", { detail: await answer.text() }));
+  const text = await answer.text();
+  if (now === asked) dispatchEvent(new CustomEvent("fs:fragments", { detail: text }));
+}
+
+// The sum of a plan and its likely refusals depend on my classes.
+function follow() {
+  const { mark: known } = plan()?.dataset ?? {};
+  if (known && known !== document.getElementById("mine")?.dataset.mark) refresh();
 }
 
 function mark() {
@@ -48,4 +59,7 @@ addEventListener("pageshow", (event) => { if (event.persisted) refresh(); });
 for (const change of ["htmx:afterSettle", "htmx:oobAfterSwap"]) {
   addEventListener(change, () => { mark(); echo(); });
 }
+addEventListener("htmx:oobAfterSwap", ({ detail: { target } }) => {
+  if (target.id === "mine") setTimeout(follow); // the same answer may bring the plan too
+});
 echo();

@@ -383,7 +383,7 @@ def _outlook(now: StudentTerm, plan: Plan, section: int) -> dict[str, Any]:
     """Return the likely refusals of a section at its place, and the credits of the plan with it."""
     found = now.precheck.refusals_of_plan(plan)
     at = plan.choice_of(section) or 0
-    total = now.credits + plan_credits(plan, now.catalog)
+    total = now.credits + plan_credits(plan, now.catalog, now.held)
     reasons = next(reasons for reasons in found[at] if section in reasons)
     return {
         "problems": reasons_against(now, reasons),

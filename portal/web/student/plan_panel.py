@@ -72,7 +72,7 @@ def _draw(  # noqa: PLR0913  the ways in which a page may want it
     everything = [each for line in reasons for found in line for each in found.values()]
     shared = [each for found in everything for each in found if each.code in FOR_ALL]
     common = [*student_term.late_to_add, *shared]
-    planned = plan_credits(plan, student_term.catalog)
+    planned = plan_credits(plan, student_term.catalog, student_term.held)
     html = current_app.jinja_env.get_template("fragments/plan.html").render(
         student_term=student_term,
         plan=plan,

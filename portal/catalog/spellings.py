@@ -20,6 +20,7 @@ __all__ = [
     "date_of",
     "days_of",
     "flag_of",
+    "start_of",
     "subject_of",
     "time_of",
 ]
@@ -195,7 +196,8 @@ DATE_FORMS = (
     re.compile(r"(?P<month>\d{1,2})[-/](?P<day>\d{1,2})[-/](?P<year>\d{4}|\d{2})", re.ASCII),
     re.compile(r"(?P<word>[a-z]{3,9})[. -]+(?P<day>\d{1,2})(?:st|nd|rd|th)?[, -]+(?P<year>\d{4})"),
     re.compile(
-        r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\.?[ -]*(?P<word>[a-z]{3,9})[.,]?[ -]*(?P<year>\d{4})"
+        r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\.?[ -]*(?P<word>[a-z]{3,9})[.,]?[ -]*"
+        r"(?P<year>\d{4}|\d{2})"
     ),
 )
 MIDNIGHT = re.compile(r"[T ]00:00(?::00(?:\.0+)?)?Z?$")
@@ -261,6 +263,17 @@ def time_of(text: str) -> time | None:
     if hour is None or minute > 59:
         raise Unreadable(_k("'%(text)s' is not a time of day."), text=tidied)
     return time(hour, minute)
+
+
+FIRST_HOUR = 7  # no class starts between 1:00 am and then
+
+
+def start_of(text: str) -> time | None:
+    """Return the time at which a class starts; `1:00` without am or pm can't be read."""
+    found = time_of(text)
+    if found and 1 <= found.hour < FIRST_HOUR and not re.search("[ap]", text, re.IGNORECASE):
+        raise Unreadable(_k("'%(text)s' lacks am or pm."), text=tidy(text))
+    return found
 
 
 def _hour_of(hour: int, half: str | None) -> int | None:

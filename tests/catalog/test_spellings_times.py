@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.catalog.spellings import Unreadable, time_of
+from portal.catalog.spellings import Unreadable, start_of, time_of
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,24 @@ def test_a_time_to_be_announced_is_none(text: str) -> None:
 def test_what_is_no_time_is_refused_by_name(text: str) -> None:
     with pytest.raises(Unreadable, match="not a time"):
         time_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        *(("8:00", time(8)), ("0800", time(8)), ("7:00", time(7)), ("13:00", time(13))),
+        *(("1:00 am", time(1)), ("6:59a", time(6, 59)), ("noon", time(12)), ("00:00", time(0))),
+        ("TBA", None),
+    ],
+)
+def test_a_class_starts_at_any_hour_that_leaves_no_doubt(text: str, expected: time | None) -> None:
+    assert start_of(text) == expected
+
+
+@pytest.mark.parametrize("text", ["1:00", "01:00", "0659", "6:30"])
+def test_a_start_that_may_be_in_the_afternoon_is_refused_by_name(text: str) -> None:
+    with pytest.raises(Unreadable, match="lacks am or pm"):
+        start_of(text)
 
 
 @given(st.times())

@@ -212,6 +212,7 @@ def test_a_further_meeting_without_a_time_is_added(tmp_path: Path, term: int) ->
     [
         ("Days", "Q"),
         ("Time", "9:65"),
+        ("Time", "1:00-2:15"),
         ("Days,Time,Location", "Q,2:00 pm-2:50 pm,WEST 2"),
         ("Days,Begin,End", "TR,1:00 pm,11:50 am"),
         ("Begin", "2:00 pm"),

@@ -81,6 +81,7 @@ def test_the_length_of_waitlists_is_a_choice(tmp_path: Path) -> None:
         ({"start_time": "soon"}, None, {"times_unreadable"}),
         ({"end_time": ""}, None, {"times_unreadable"}),
         ({"end_time": "1:00PM"}, None, {"times_unreadable"}),
+        ({"start_time": "1:00", "end_time": "2:15"}, None, {"times_unreadable"}),
         ({"days": "XYZ"}, None, {"days_unreadable", "time_without_days"}),
         ({"start_time": "8:00PM", "end_time": "12:00AM"}, LATE, {"midnight"}),
     ],
@@ -91,6 +92,8 @@ def test_a_meeting_that_can_not_be_read_is_to_be_announced(
     section, report = only(tmp_path, Campus().meets(**fields))
     assert section["meetings"][0][2:4] == (times or [None, None])
     assert set(kinds(report)) == noted
+    unread = noted & {"days_unreadable", "times_unreadable"}
+    assert section["status"] == ("NEW" if unread else "OPEN")
 
 
 @pytest.mark.parametrize(
@@ -120,6 +123,8 @@ def test_dates_that_make_no_sense_become_the_terms(tmp_path: Path) -> None:
     spans = [each["meetings"][0][4:6] for each in records.sections.values()]
     term = ["2021-01-06", "2021-04-30"]
     assert spans == [term, term, ["2021-02-01", "2021-03-01"], term]
+    statuses = [each["status"] for each in records.sections.values()]
+    assert statuses == ["OPEN", "NEW", "OPEN", "OPEN"]
     assert kinds(report) == {"dates_unreadable": 1, "dates_missing": 1, "dates_reversed": 1}
 
 

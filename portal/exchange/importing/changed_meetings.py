@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import time
 from typing import Any
 
-from portal.catalog.spellings import Unreadable, date_of, days_of, time_of
+from portal.catalog.spellings import Unreadable, date_of, days_of, start_of, time_of
 from portal.core.i18n import StoredMessageError, _k
 from portal.exchange.importing.meetings import (
     CONFLICTS,
@@ -28,7 +28,8 @@ DATES = ("date_start", "date_end")
 # Columns of a meeting that the portal keeps for each, with how to read them.
 READ: dict[str, Callable[[str], Any]] = {
     "days": days_of,
-    **dict.fromkeys(WHEN[1:], time_of),
+    "start_time": start_of,
+    "end_time": time_of,
     **dict.fromkeys(DATES, date_of),
 }
 FIELDS = {

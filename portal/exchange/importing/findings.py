@@ -67,6 +67,10 @@ unstored = partial(FindingKind, Action.UNSTORED)
 unchanged = partial(FindingKind, Action.UNCHANGED)
 kept = partial(FindingKind, Action.KEPT)
 
+WHEN_TODO = _l(
+    "Correct this value and upload the files again, or enter it on the section’s page. Then publish"
+    " the section."
+)
 FINDINGS: dict[str, FindingKind] = {
     "row_shape": refused(
         _l("The row has more or fewer fields than the header."),
@@ -331,9 +335,20 @@ FINDINGS: dict[str, FindingKind] = {
     "department_added": guessed(
         _l("The files don’t list this department. It is added, named after its code.")
     ),
-    "days_unreadable": guessed(_l("The days can’t be read. The meeting is TBA.")),
-    "times_unreadable": guessed(_l("The times can’t be read. The meeting is TBA.")),
-    "dates_unreadable": guessed(_l("The dates can’t be read. The dates of the term are used.")),
+    "days_unreadable": guessed(
+        _l("The days can’t be read. The meeting is TBA, and a new section is a draft."),
+        WHEN_TODO,
+    ),
+    "times_unreadable": guessed(
+        _l("The times can’t be read. The meeting is TBA, and a new section is a draft."),
+        WHEN_TODO,
+    ),
+    "dates_unreadable": guessed(
+        _l(
+            "The dates can’t be read. The dates of the term are used, and a new section is a draft."
+        ),
+        WHEN_TODO,
+    ),
     "dates_missing": guessed(_l("The meeting has no dates. The dates of the term are used.")),
     "dates_reversed": repaired(_l("The last date is before the first. They were swapped.")),
     "time_without_days": guessed(_l("There is a time but no days. The meeting is TBA.")),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, time
 from typing import Any
 
-from portal.catalog.spellings import Unreadable, date_of, days_of, time_of
+from portal.catalog.spellings import Unreadable, date_of, days_of, start_of, time_of
 from portal.core.i18n import _k
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.tables import LONGEST_VALUE, Row
@@ -57,6 +57,7 @@ class Meeting:
     last: date | None
     room: str
     clashes: bool = True
+    unread: bool = False  # whether days, times or dates can't be read
 
     @classmethod
     def of(cls, facts: list[Any]) -> "Meeting":
@@ -95,9 +96,10 @@ class Meeting:
 def read_meeting(row: Row) -> Meeting:
     """Return the meeting of a row; a part that can't be read is TBA."""
     days = _read_days(row)
-    starts_at, ends_at = _read_times(row, days)
-    first, last = _read_dates(row)
-    found = Meeting(read_kind(row), days, starts_at, ends_at, first, last, read_room(row))
+    times, dates = _read_times(row, days or 0), _read_dates(row)
+    none = (None, None)
+    found = Meeting(read_kind(row), days or 0, *(times or none), *(dates or none), read_room(row))
+    found.unread = None in (days, times, dates)
     conflicts = row["conflicts"].upper()
     if conflicts and conflicts not in CONFLICTS:
         row.note("conflicts_unreadable", "conflicts")
@@ -252,35 +254,36 @@ def _paired(group: list[str]) -> list[str]:
     return [", ".join(pair) for pair in zip(group[::2], group[1::2], strict=True)]
 
 
-def _read_days(row: Row) -> int:
+def _read_days(row: Row) -> int | None:
+    """Return the days; None if they can't be read."""
     try:
         return days_of(row["days"])
     except Unreadable as error:
         row.note("days_unreadable", "days", error)
-        return 0
+        return None
 
 
-def _read_times(row: Row, days: int) -> Times:
-    """Return both times or neither, and only with days."""
+def _read_times(row: Row, days: int) -> Times | None:
+    """Return both times or neither, and only with days; None if they can't be read."""
     tba = (None, None)
     try:
-        starts_at, ends_at = time_of(row["start_time"]), time_of(row["end_time"])
+        starts_at, ends_at = start_of(row["start_time"]), time_of(row["end_time"])
     except Unreadable as error:
         row.note("times_unreadable", "start_time", error)
-        return tba
+        return None
     if starts_at is None and ends_at is None:
         if days:
             row.note("days_without_time", "days")
         return tba
     if starts_at is None or ends_at is None:
         row.note("times_unreadable", "end_time", ONE_TIME)
-        return tba
+        return None
     if ends_at == time(0) < starts_at:
         row.note("midnight", "end_time")
         ends_at = LAST_MINUTE
     if not starts_at < ends_at:
         row.note("times_unreadable", "end_time", ENDS_EARLY)
-        return tba
+        return None
     if not days:
         ends = row["end_time"]
         row.note("time_without_days", "start_time", _k("It ends at %(time)s."), time=ends)
@@ -288,12 +291,13 @@ def _read_times(row: Row, days: int) -> Times:
     return starts_at, ends_at
 
 
-def _read_dates(row: Row) -> Dates:
+def _read_dates(row: Row) -> Dates | None:
+    """Return both dates; None if they can't be read."""
     try:
         first, last = date_of(row["date_start"]), date_of(row["date_end"])
     except Unreadable as error:
         row.note("dates_unreadable", "date_start", error)
-        return None, None
+        return None
     if first is None or last is None:
         row.note("dates_missing", "date_start")
     elif last < first:

@@ -674,6 +674,8 @@ def _read_meetings(tables: SemesterTables, semester: Semester, *, erase: bool) -
             _change_meetings(section, met[crn], tables, semester, erase=erase)
         else:
             section.meetings = [read_meeting(row) for row in met[crn] if _tells_meeting(row)]
+            if any(each.unread for each in section.meetings):
+                section.refused.add("meetings")
 
 
 def _change_meetings(

@@ -253,8 +253,8 @@ def _of_outbox(stored: Stored | None) -> Iterator[Alarm]:
     if stored and stored.applications_in_all:
         count = stored.applications_in_all
         text = _n(
-            "%(num)s check or payment of an application failed.",
-            "%(num)s checks or payments of applications failed.",
+            "%(num)s document check or payment failed.",
+            "%(num)s document checks or payments failed.",
             count,
         )
         yield Alarm(text, _("Retry failed checks and payments below."), "few")

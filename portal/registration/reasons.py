@@ -435,7 +435,7 @@ def _credit_limit(facts: Facts, context: RefusalContext) -> Answer:
         )
         return text, None
     text = _(
-        "You have %(held)s now and would have %(total)s. Your limit is %(limit)s.",
+        "You have %(held)s and would have %(total)s. Your limit is %(limit)s.",
         total=total,
         limit=limit,
         held=amount(facts["held"]),

@@ -130,7 +130,7 @@ FIELDS = {
     "term": _l("Term"),
     "term_name": _l("Term"),
     "term_state": _l("State"),
-    "tickets": _l("Most draw tickets"),
+    "tickets": _l("Maximum draw tickets"),
     "until": _l("Valid until"),
     "url": _l("Address"),
     "username": _l("Username"),

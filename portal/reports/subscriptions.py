@@ -60,7 +60,7 @@ RESULTS = {
 REFUSED = {
     "address": _l(
         "Your account has no email address, so nothing can be sent to you."
-        " Ask whoever operates the portal to add one."
+        " Ask the operators of the portal to add one."
     ),
     "another": _l(
         "You already get this report of this term. Change its days and time in the list."

@@ -335,7 +335,10 @@ def of_losses(seats: int, positions: int, prior: int) -> list[str]:
         )
     if prior:
         sentences.append(_without_names(prior))
-    return [*sentences, _("All sections are canceled together. This can’t be undone.")]
+    together = _(
+        "All sections are canceled together. Students don’t get their seats and positions back."
+    )
+    return [*sentences, together]
 
 
 def _without_names(prior: int) -> str:
@@ -366,7 +369,10 @@ def _meaning_of_cancel(now: Occupancy) -> list[str]:
         )
     if now.prior:
         sentences.append(_without_names(now.prior))
-    return [*sentences, _("This can’t be undone. To offer the class again, create a new section.")]
+    for_good = _(
+        "Students don’t get their seats and positions back, even if you offer the section again."
+    )
+    return [*sentences, for_good]
 
 
 def _waiters(now: Occupancy, then: str) -> list[str]:

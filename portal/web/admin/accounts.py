@@ -116,7 +116,7 @@ def recover(account_id: int) -> ResponseReturnValue:
         title=_("Send a link for a new password"),
         meaning=[
             _("The link goes to %(address)s. It works once, for an hour.", address=account.email),
-            _("The password and open sessions stay as they are until somebody uses the link."),
+            _("The password and open sessions stay as they are until someone uses the link."),
         ],
         refusal=refusal,
     )

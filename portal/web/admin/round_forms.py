@@ -94,7 +94,7 @@ class RoundForm(CohortForm):
     most_courses = NumberField(_l("Maximum number of courses"), least=1, most=20)
     most_credits = DecimalField(_l("Maximum number of credits"), least=1, most=100)
     tickets = NumberField(
-        _l("Most draw tickets"),
+        _l("Maximum draw tickets"),
         least=1,
         most=MOST_TICKETS,
         description=_l(

@@ -97,7 +97,8 @@ STEPS = {
             _l("Cancel the round"),
             _l(
                 "The round ends without a result, and no seat is given. If it was announced, its"
-                " students still see it, with the number of ballots; those with a ballot are told."
+                " students still see it, with the number of ballots; those with a ballot are"
+                " notified."
             ),
             _l("%(name)s is canceled."),
             danger=True,
@@ -271,7 +272,7 @@ def move_end(term_id: int, round_id: int) -> ResponseReturnValue:
         back=_back(found),
         facts=[(_("Round"), found.name), (_("Ends"), local_clock().full(_ms(found, "ends_at")))],
         meaning=[
-            _("Students see the new end at once, and those with a ballot are told."),
+            _("Students see the new end at once, and those with a ballot are notified."),
             _("An earlier end must be at least 24 hours away."),
         ],
         seen={"version": request.form.get("version") or found.version},
@@ -379,7 +380,7 @@ def _facts(found: Round) -> list[tuple[str, str]]:
         (_("Reserved seats"), str(RESERVES[found.reserves])),
         (_("Maximum number of courses"), str(found.most_courses)),
         (_("Maximum number of credits"), amount(found.most_credits)),
-        (_("Most draw tickets"), str(found.tickets)),
+        (_("Maximum draw tickets"), str(found.tickets)),
         (_("Source of the public value"), found.public_source),
         (_("Public value known from"), clock.full(_ms(found, "public_at"))),
         *([(_("Public value"), found.public_value)] if found.public_value else []),

@@ -114,7 +114,7 @@ ACTIONS = {
             " register any longer."
         ),
         _l("Close window now"),
-        _l("Closed: %(name)s."),
+        _l("%(name)s is closed."),
         "open",
         (),
         service.close,

@@ -123,7 +123,7 @@ def end_consent(section_id: int, override_id: int) -> ResponseReturnValue:
         meaning=[
             _(
                 "The student can no longer register for this section, and gets no seat from its"
-                " waitlist. The student is told, with your reason."
+                " waitlist. The student is notified, with your reason."
             )
         ],
         danger=True,

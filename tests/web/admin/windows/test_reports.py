@@ -185,7 +185,7 @@ def test_larger_groups_are_shown_with_numbers(admin: FlaskClient, term: Term) ->
     closes(term, found)
     assert "Senior, Undergraduate 6 6 4 4 0" in words(admin, address(found, term, "report"))
     position = address(found, term, "fairness")
-    assert "Senior 6 67% 67% at once –" in words(admin, position)
+    assert "Senior 6 67% 67% under 1 s –" in words(admin, position)
     assert '<rect class="bar-part" width="66.7"' in admin.get(position).text
     assert "style=" not in admin.get(position).text
     row = next(each for each in rows(admin, f"{position}.csv") if each[1] == "Senior")

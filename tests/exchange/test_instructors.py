@@ -2,20 +2,26 @@
 
 from pathlib import Path
 
+import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import text
 
 from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.core.db import transaction
+from portal.exchange.importing.models import Options
+from portal.exchange.importing.report import Report
+from portal.exchange.importing.runs import import_files
 from portal.people import accounts
 from portal.people.accounts import NewAccount
 from tests import cast as builders
 from tests.cast import PASSWORD
-from tests.exchange.campus import Campus
-from tests.exchange.makers import as_zip, latest, page, press, sent, zipped
+from tests.exchange.campus import Campus, nothing
+from tests.exchange.makers import TERM, as_zip, latest, page, press, sent, zipped
 from tests.exchange.oneroster import imported, moved
 from tests.exchange.test_round_trip import exported
+from tests.exchange.test_semester_export import exported as semester_exported
+from tests.exchange.test_semester_export import set_section
 from tests.web.visitors import browser_of
 
 TAUGHT = """
@@ -23,6 +29,9 @@ TAUGHT = """
     FROM instructors JOIN section_instructors ON instructor_id = instructors.id
     LEFT JOIN accounts ON accounts.id = account_id ORDER BY instructors.name
 """
+
+REMOVED = """
+    DELETE FROM section_instructors WHERE instructor_id IN (SELECT id FROM instructors"""
 
 
 def campus(instructors: str) -> bytes:
@@ -86,12 +95,114 @@ def test_two_names_of_one_account_are_exported_and_come_back(
     assert moved(counts) == {}
 
 
-def test_an_instructor_added_on_a_page_stays_unless_removal_is_chosen(boss: FlaskClient) -> None:
+# Who is named is the whole list
+
+
+def schedule(*cells: str) -> bytes:
+    """A class schedule with a row for each of these cells."""
+    rows = "".join(f'10001,"{each}"\n' for each in cells)
+    return zipped({"schedule.csv": f"CRN,Instructor\n{rows}"})
+
+
+def add_by_hand(key: str = "ben_roe") -> str:
+    """Have someone teach the sections too, as the page of a section does; return the name."""
+    with transaction() as session:
+        added = text("INSERT INTO section_instructors SELECT id, :instructor FROM sections")
+        person = builders.an_instructor(key)
+        session.execute(added, {"instructor": person.id})
+    return person.name
+
+
+def names() -> list[str]:
+    return [name for name, _username in taught()]
+
+
+@pytest.mark.parametrize("files", [schedule("Newman"), campus("Newman")])
+def test_instructors_whom_later_files_do_not_name_are_removed_and_named(
+    boss: FlaskClient, files: bytes
+) -> None:
+    press(boss, sent(boss, campus("Cutler/Hulbert/Newman")), "apply")
+    import_id = sent(boss, files)
+    shown = page(boss, import_id)
+    assert latest().notes["instructor_removed"] == 2
+    assert "Cutler" in shown
+    assert "The file has “Newman”." in shown
+    press(boss, import_id, "apply")
+    assert names() == ["Newman"]
+    press(boss, sent(boss, campus("Cutler/Newman")), "apply")
+    assert names() == ["Cutler", "Newman"]
+
+
+def test_all_rows_of_a_section_name_its_instructors_together(boss: FlaskClient) -> None:
+    press(boss, sent(boss, campus("Cutler/Hulbert/Newman")), "apply")
+    press(boss, sent(boss, schedule("Cutler (P)", "", "Newman")), "apply")
+    assert names() == ["Cutler", "Newman"]
+
+
+@pytest.mark.parametrize("cells", [("",), ("Staff",), ("TBA", "")])
+def test_cells_without_a_name_remove_nobody(boss: FlaskClient, cells: tuple[str, ...]) -> None:
+    press(boss, sent(boss, campus("Cutler")), "apply")
+    press(boss, sent(boss, schedule(*cells)), "apply")
+    assert names() == ["Cutler"]
+
+
+@pytest.mark.parametrize("remove", ["", "yes"])
+def test_an_instructor_whom_an_admin_added_stays_and_is_named(
+    boss: FlaskClient, remove: str
+) -> None:
+    press(boss, sent(boss, campus("Cutler/Hulbert")), "apply")
+    by_hand = add_by_hand()
+    with transaction() as session:  # replaced on the section's page
+        session.execute(text(f"{REMOVED} WHERE name = 'Hulbert')"))
+    import_id = sent(boss, schedule("Hulbert"), remove=remove)
+    shown = page(boss, import_id)
+    assert f"Here: “{by_hand}”. The file has “Hulbert”." in shown
+    assert {"edited": 1, "removed_here": 1, "instructor_removed": 1}.items() <= (
+        latest().notes.items()
+    )
+    press(boss, import_id, "apply")
+    assert names() == [by_hand]
+    press(boss, sent(boss, schedule("Hulbert")), "overwrite")
+    press(boss, latest().id, "apply")
+    assert names() == ["Hulbert"]
+
+
+def test_removal_leaves_whom_an_admin_added_although_the_cell_is_blank(boss: FlaskClient) -> None:
+    press(boss, sent(boss, campus("Cutler")), "apply")
+    by_hand = add_by_hand()
+    import_id = sent(boss, schedule("Staff"), remove="yes")
+    assert f"Here: “{by_hand}”." in page(boss, import_id)
+    press(boss, import_id, "apply")
+    assert names() == [by_hand]
+
+
+def test_an_instructor_whom_a_file_named_after_an_admin_is_the_files(boss: FlaskClient) -> None:
+    press(boss, sent(boss, campus("Cutler")), "apply")
+    by_hand = add_by_hand()
+    press(boss, sent(boss, schedule(f"{by_hand}; Cutler")), "apply")
+    press(boss, sent(boss, schedule("Cutler")), "apply")
+    assert names() == ["Cutler"]
+
+
+def test_an_account_that_was_linked_after_the_files_does_not_make_an_edit(
+    boss: FlaskClient,
+) -> None:
+    press(boss, sent(boss, campus("Okafor/Lindqvist")), "apply")
+    link("okafor", "Okafor")
+    press(boss, sent(boss, schedule("Lindqvist")), "apply")
+    assert names() == ["Lindqvist"]
+
+
+def test_an_instructor_of_an_edited_export_stays_with_older_files(
+    boss: FlaskClient, tmp_path: Path
+) -> None:
     press(boss, sent(boss, campus("Okafor")), "apply")
-    press(boss, sent(boss, campus("Lindqvist")), "apply")
-    assert taught() == [("Lindqvist", None), ("Okafor", None)]
-    press(boss, sent(boss, campus("Lindqvist"), remove="yes"), "apply")
-    assert taught() == [("Lindqvist", None)]
+    folder = semester_exported(tmp_path / "export")
+    set_section(folder, "instructors", "Lindqvist")
+    import_files(folder, Options(term=TERM, update=True), Report(), nothing)
+    assert names() == ["Lindqvist"]
+    press(boss, sent(boss, schedule("Newman")), "apply")
+    assert names() == ["Lindqvist", "Newman"]
 
 
 def test_an_instructor_with_the_name_of_an_account_is_named_until_linked(
@@ -125,14 +236,11 @@ def test_a_blank_cell_removes_all_instructors_only_if_blank_cells_erase(boss: Fl
 
 def test_an_instructor_whom_an_admin_added_is_not_erased(boss: FlaskClient) -> None:
     press(boss, sent(boss, campus("Okafor")), "apply")
-    with transaction() as session:
-        added = text("INSERT INTO section_instructors SELECT id, :instructor FROM sections")
-        ben = builders.an_instructor("ben_roe")
-        session.execute(added, {"instructor": ben.id})
+    by_hand = add_by_hand()
     import_id = sent(boss, campus(""), erase="yes")
     assert latest().notes["edited"] == 1
     press(boss, import_id, "apply")
-    assert [name for name, _ in taught()] == [ben.name]
+    assert names() == [by_hand]
     press(boss, sent(boss, campus(""), erase="yes"), "overwrite")
     press(boss, latest().id, "apply")
     assert taught() == []

@@ -16,6 +16,7 @@ from portal.exchange.records import KINDS, read_keys
 EDITED, STALE, OVERWRITTEN, REMOVED = "edited", "stale", "overwritten", "removed_here"
 DELETED = "deleted_here"
 HERE = _k("Here: “%(here)s”.")
+FILES = _k("The file has “%(files)s”.")
 BOTH = _k("Here: “%(here)s”. The file has “%(files)s”.")
 # Fields that the files would change and that someone has changed since files last did. If the files
 # are an export's, those are all fields of records that have changed since, and no others. Courses
@@ -59,14 +60,23 @@ LEAVE_REMOVED = text(f"""
         )
     RETURNING rows.key, rows.file, rows.line
 """)
-# Instructors whom blank cells would remove, although an admin added them since files last did.
-KEEP_ADDED = text("""
-    DELETE FROM import_rows AS rows
-    WHERE rows.import_id = :id AND rows.kind = 'teaching' AND rows.key = ANY(:erased)
-        AND NOT EXISTS (
-            SELECT FROM imported_records AS last WHERE (last.kind, last.key) = (rows.kind, rows.key)
+# Instructors whom no file has named in their section: an admin added them. The account of one may
+# be newer than the files.
+KEEP_ADDED = text(f"""
+    DELETE FROM import_rows AS rows USING instructor_keys AS keys JOIN instructors USING (id)
+        LEFT JOIN departments ON departments.id = department_id
+    WHERE rows.import_id = :id AND rows.kind = 'teaching' AND fields ? 'instead'
+        AND keys.key = {INSTRUCTOR} AND NOT EXISTS (
+            SELECT FROM imported_records AS last WHERE last.kind = rows.kind AND last.key IN (
+                rows.key, {section_part("rows.key")} || E'\\t' || instructors.name || E'\\t'
+                    || coalesce(departments.code, '')
+            )
         )
-    RETURNING rows.key, rows.file, rows.line
+    RETURNING rows.key, rows.file, rows.line, instructors.name, fields ->> 'instead' AS instead
+""")
+REMOVED_INSTRUCTORS = text("""
+    SELECT key, file, line, fields ->> 'instead' AS instead FROM import_rows
+    WHERE import_id = :id AND kind = 'teaching' AND fields ? 'instead' ORDER BY key
 """)
 # Departments, subjects, courses and sections that an admin deleted, and new records that need them:
 # `left_out_records` names those of the files, with the kind of the deleted record. A course of the
@@ -161,13 +171,19 @@ REMEMBER_NEW = """
 """
 # Exports say what admins have edited, in the portal or in a spreadsheet. Records that admins made
 # stay theirs, unless the files are to win. Rows without a line only name a record. Copied ones are
-# the files' as soon as a row is about them.
+# the files' as soon as a row is about them, and so is who teaches, except by an edited export.
 REMEMBER = text(f"""
     INSERT INTO imported_records (kind, key, fields, copied)
     SELECT kind, key, fields - 'completed' - CASE kind {IGNORED} ELSE ARRAY[]::text[] END, line = 0
     FROM import_rows LEFT JOIN import_changes USING (import_id, kind, key)
-    WHERE import_id = :id AND NOT removes AND (NOT exported OR change = 'added') AND (
-        kind IN ('course', 'section', 'teaching') AND line > 0 AND (change = 'added' OR :overwrite)
+    WHERE import_id = :id AND NOT removes AND (NOT exported OR change = 'added' AND (
+        kind <> 'teaching' OR {section_part()} IN (
+            SELECT key FROM import_changes
+            WHERE import_id = :id AND kind = 'section' AND change = 'added'
+        )
+    )) AND (
+        kind = 'teaching' AND line > 0
+        OR kind IN ('course', 'section') AND line > 0 AND (change = 'added' OR :overwrite)
         OR (kind, key) IN (SELECT kind, key FROM imported_records)
     )
     ON CONFLICT (kind, key) DO UPDATE SET fields = imported_records.fields || excluded.fields,
@@ -211,9 +227,18 @@ def keep_edits(
     session.execute(KEEP, this)
     for key, file, line in session.execute(LEAVE_REMOVED, this):
         report.add(Note(REMOVED, file, line, readable_key(key), "", "", ""))
-    for key, file, line in session.execute(KEEP_ADDED, this):
-        report.add(Note(EDITED, file, line, readable_key(key), "instructors", "", ""))
+    for key, file, line, here, files in session.execute(KEEP_ADDED, this):
+        detail = stored_message(BOTH if files else HERE, here=here, files=files)
+        report.add(Note(EDITED, file, line, readable_key(key), "instructors", files, detail))
     _leave_deleted(session, this, report)
+
+
+def note_removed_instructors(session: Session, import_id: int, report: Report) -> None:
+    """Report the instructors who are removed because the files don't name them."""
+    for key, file, line, files in session.execute(REMOVED_INSTRUCTORS, {"id": import_id}):
+        detail = stored_message(FILES, files=files) if files else ""
+        kind = "instructor_removed"
+        report.add(Note(kind, file, line, readable_key(key), "instructors", files, detail))
 
 
 def _leave_deleted(session: Session, this: dict[str, Any], report: Report) -> None:

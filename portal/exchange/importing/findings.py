@@ -175,7 +175,7 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "instructor_removed": kept(
         _l("The files don’t name this instructor of the section, who is removed from it."),
-        _l("If that is wrong, correct the file, or upload it again without the removal."),
+        _l("If that is wrong, add the name to the file, and upload it again."),
     ),
     "status_unchanged": unchanged(
         _l("The file doesn’t say which status the section had, so the status stays."),

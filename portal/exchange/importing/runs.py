@@ -119,6 +119,7 @@ def read(import_id: int, files: Files, report: Report, progress: Progress) -> Co
         drop_repeated(session, import_id, report)
         staging.refuse_protected(session, import_id, report)
         edits.keep_edits(session, import_id, report, stage.bases, overwrite=options.overwrite)
+        edits.note_removed_instructors(session, import_id, report)
         if options.past:
             staging.open_classes(session, import_id)
         counts, digest = compare(session, import_id)

@@ -286,8 +286,7 @@ def _stage_instructors(
 ) -> None:
     """Stage who teaches a section.
 
-    A list in the files of an export replaces the portal's. A blank one removes all if blank cells
-    erase.
+    A list replaces the portal's. A blank one removes all if blank cells erase.
     """
     crn, department = section.row["crn"], section.course.department
     named, known = section.instructors, here.records.instructors.get(crn, [])
@@ -304,10 +303,10 @@ def _stage_instructors(
             if not instructor.startswith("@"):  # a linked account is no record of the files
                 stage.put("teacher", instructor, {})
             stage.put("teaching", key_of(key, instructor), {}, section.row)
-        elif erases or (named and section.row["revision"]):
-            stage.put("teaching", key_of(key, instructor), {}, section.row, removes=True)
-            if not section.row["revision"]:
-                stage.bases.erased.add(key_of(key, instructor))
+        elif erases or named:
+            of_export = bool(section.row["revision"])
+            instead = {} if of_export else {"instead": ", ".join(named)}
+            stage.put("teaching", key_of(key, instructor), instead, section.row, removes=True)
     for name in named:
         if name in names:
             continue

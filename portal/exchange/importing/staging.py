@@ -66,13 +66,11 @@ class KnownRecords:
 class Bases:
     """What an import knows of edits in the portal.
 
-    Of an export's files: records that the portal has like that, or otherwise. Of other files:
-    instructors of sections that blank cells erase.
+    Of an export's files: records that the portal has like that, or otherwise.
     """
 
     current: set[str] = field(default_factory=set)  # keys after their kinds
     stale: set[str] = field(default_factory=set)
-    erased: set[str] = field(default_factory=set)  # keys
 
     def compare(self, kind: str, key: str, revision: str, here: str) -> None:
         """Compare the revision in the files with the portal's, if both have one."""
@@ -233,12 +231,13 @@ STAYING = text(f"""
     SELECT key FROM current_records AS here
     WHERE kind = 'section' AND {OF_TERMS} AND NOT {OF_FILES} AND {NOT_NAMED} ORDER BY key
 """)
+# Removals of instructors say whom the files name instead.
 REMOVE_UNNAMED = """
     INSERT INTO import_rows (import_id, kind, key, fields, removes, exported, file, line)
-    SELECT :id, here.kind, here.key, '{{}}', true,
+    SELECT :id, here.kind, here.key,
+        CASE here.kind WHEN 'teaching' THEN '{{"instead": ""}}' ELSE '{{}}' END::jsonb, true,
         EXISTS (SELECT FROM import_rows WHERE import_id = :id AND exported), '', 0
     FROM current_records AS here WHERE here.kind = :kind AND {unnamed} AND {not_named}
-    RETURNING key
 """
 # Accounts of admins, and the one that imports.
 OF_ADMINS = """
@@ -295,21 +294,14 @@ TAKEN = text("""
 def remove_unnamed(session: Session, import_id: int, kinds: Iterable[str], report: Report) -> None:
     """Stage the removal of records of those kinds that the files don't name.
 
-    Report sections that stay all the same, and instructors of sections that are removed.
+    Report sections that stay all the same.
     """
     this = {"id": import_id}
     for kind in sorted(kinds):
         query = text(REMOVE_UNNAMED.format(unnamed=UNNAMED[kind], not_named=NOT_NAMED))
-        removed = sorted(session.scalars(query, this | {"kind": kind}))
-        if kind == "teaching":
-            _note_each(removed, "instructor_removed", report)
-        elif kind == "section":
-            _note_each(session.scalars(STAYING, this), "not_removed", report)
-
-
-def _note_each(keys: Iterable[str], kind: str, report: Report) -> None:
-    for key in keys:
-        report.add(Note(kind, "", 0, readable_key(key), "", "", ""))
+        session.execute(query, this | {"kind": kind})
+        for key in session.scalars(STAYING, this) if kind == "section" else ():
+            report.add(Note("not_removed", "", 0, readable_key(key), "", "", ""))
 
 
 def refuse_protected(session: Session, import_id: int, report: Report) -> None:

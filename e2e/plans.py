@@ -15,7 +15,7 @@ def plan(person: Person, section: Section, place: str = "") -> None:
     expect(button).to_have_attribute("aria-pressed", "true")
     if place:
         person.page.locator(f'.plan-move[href$="/{section.id}/plan"]').click()
-        person.dialog.get_by_label("Move it to").select_option(place)
+        person.dialog.get_by_label("Where in your plan?").select_option(place)
         person.dialog.get_by_role("button", name="Move", exact=True).click()
         expect(person.dialog).to_be_hidden()
         person.until("!history.state?.dialog")

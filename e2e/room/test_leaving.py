@@ -17,7 +17,7 @@ from portal.catalog.models import Section, Term
 def test_who_leaves_the_line_is_out_until_they_come_back(meet: Meet, term: Term) -> None:
     ada = waits_as(meet("ada").enter(term), 6)
     ada.page.get_by_role("link", name="Leave the queue").click()
-    expect(ada.dialog).to_contain_text("We keep your position until it would be your turn.")
+    expect(ada.dialog).to_contain_text("If you come back before your turn, you keep your position.")
     ada.confirm()
     banner_is(ada, "open")
     expect(ada.page.locator("#banner .banner-title")).to_have_text("You left the queue")

@@ -75,7 +75,7 @@ def test_leaving_asks_for_confirmation_and_explains_the_loss(ada: FlaskClient, t
     shut(term, builders.an_open_window(term))
     come(ada, term)
     page = ada.get(f"/terms/{term.id}/room/leave", headers=DIALOG).text
-    assert "We keep your position until it would be your turn." in words(page)
+    assert "If you come back before your turn, you keep your position." in words(page)
 
 
 def test_page_does_not_rejoin_for_a_student_who_left(

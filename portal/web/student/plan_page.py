@@ -291,7 +291,7 @@ def _plan_form(now: StudentTerm, view: SectionView, why: str = "") -> str:
     if view.id in now.planned:
         at = plan.choice_of(view.id) or 0
         first, known = _names(now, plan.choices[at].alternatives[0]), _outlook(now, plan, view.id)
-        others = places(now, plans.take_out(plan, view.id), view)
+        others = places(now, plans.take_out(plan, view.id), view, plan)
         found = [each for each in others if not each[0].startswith("join")]
         facts = {"at": at, "first": first, "known": known, "places": found}
         return _form("plan_out", now, view, why=why, **facts)
@@ -340,16 +340,22 @@ def _form(template: str, now: StudentTerm, view: SectionView, **facts: Any) -> s
 PLACE = re.compile(r"(new|else|join)(?:-(\d{1,3}))?(?:-(\d{1,3}))?", re.ASCII)
 
 
-def places(now: StudentTerm, plan: Plan, view: SectionView) -> list[tuple[str, str]]:
-    """Return the values and labels of every place for a section, the most likely first."""
+def places(
+    now: StudentTerm, plan: Plan, view: SectionView, shown: Plan | None = None
+) -> list[tuple[str, str]]:
+    """Return the values and labels of every place for a section, the most likely first.
+
+    Labels number choices as in the `shown` plan, which has the section at its present place.
+    """
     same: list[tuple[str, str]] = []
     others: list[tuple[str, str]] = []
     for at, choice in enumerate(plan.choices):
         name = _names(now, choice.alternatives[0])
-        label = _("As a backup for %(name)s (choice %(number)s)", name=name, number=at + 1)
+        number = ((shown or plan).choice_of(choice.sections[0]) or 0) + 1
+        label = _("Backup for %(name)s (choice %(number)s)", name=name, number=number)
         fitting = same if _is_of(view, now, choice.sections) else others
         fitting.append((f"else-{at}", label))
-    own_line = ("new", _("As a separate choice"))
+    own_line = ("new", _("Its own choice"))
     return [*_joins(now, plan, view), *same, own_line, *others]
 
 

@@ -60,6 +60,12 @@ def test_forms_of_other_sections_are_not_found(
     assert TITLE not in answer.text
 
 
+def test_list_says_that_registration_has_ended(ada: FlaskClient, sections: Sections) -> None:
+    sections.end()
+    page = ada.get(f"/terms/{sections.held.term_id}").text
+    assert "Registration has ended, so sections are no longer shown." in page
+
+
 def test_forms_of_held_sections_remain(ada: FlaskClient, sections: Sections) -> None:
     sections.end()
     assert ada.get(address(sections.held, "drop")).status_code == 200
@@ -86,6 +92,9 @@ def test_planned_sections_can_only_be_removed(
     planned = plan_of(term, cast.ada.id)
     assert planned
     assert planned.sections == (sections.other.id,)
+    page = ada.get(f"/terms/{term}/plan").text
+    assert "Remove MAT 1" in page
+    assert "Find sections for my plan" not in page
     form = hidden(ada.get(plan, headers=DIALOG).text)
     assert ada.post(plan, data={**form, "do": "out"}).status_code == 303
     assert not plan_of(term, cast.ada.id).sections  # type: ignore[union-attr]

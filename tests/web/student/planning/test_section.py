@@ -98,7 +98,7 @@ def test_another_section_of_the_course_is_offered_as_an_alternative(
         plan_section(ada, each)
     page = ada.get(address(other, "plan")).text
     assert 'value="else-1" selected' in page
-    assert f"As a backup for CSC 1100-{first.number} (choice 2)" in words(page)
+    assert f"Backup for CSC 1100-{first.number} (choice 2)" in words(page)
     assert 'data-reason="same_course"' not in page
     plan_section(ada, other, "else-1")
     assert planned(term, cast.ada) == [[[lone.id]], [[first.id], [other.id]]]

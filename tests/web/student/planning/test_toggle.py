@@ -96,6 +96,20 @@ def test_hidden_and_unknown_sections_are_not_planned(
     assert planned(term, cast.ada) == []
 
 
+def test_the_dialog_that_moves_a_section_numbers_choices_as_the_plan_does(
+    ada: FlaskClient, term: Any
+) -> None:
+    first, second, third = (
+        builders.a_section(builders.a_course(code), term) for code in ("ART-1", "BIO-1", "CHE-1")
+    )
+    for each in (first, second, third):
+        toggle(ada, term, add=each.id)
+    page = words(ada.get(f"/terms/{term.id}/sections/{first.id}/plan").text)
+    assert f"Choice 1: ART 1-{first.number}" in page
+    assert f"Backup for BIO 1-{second.number} (choice 2)" in page
+    assert f"Backup for CHE 1-{third.number} (choice 3)" in page
+
+
 def test_a_planned_section_is_moved_with_its_credits(
     ada: FlaskClient, term: Any, cast: Cast
 ) -> None:
@@ -105,7 +119,7 @@ def test_a_planned_section_is_moved_with_its_credits(
         toggle(ada, term, add=each.id)
     here = f"/terms/{term.id}/sections/{other.id}/plan"
     page = ada.get(here).text
-    assert f"As a backup for ART 1-{first.number}" in words(page)
+    assert f"Backup for ART 1-{first.number} (choice 1)" in words(page)
     form = {**hidden(page), "do": "move", "place": "else-0"}
     assert ada.post(here, data=form).status_code == 303
     assert planned(term, cast.ada) == [[[first.id], [other.id]]]

@@ -39,7 +39,7 @@ class SoftDelete:
 
 
 class Term(SoftDelete, Base):
-    """A term. `state`: draft (only admins see it), published, or archived (it is history)."""
+    """A term. `state`: draft (only staff see it), published, or archived (it is history)."""
 
     __tablename__ = "terms"
     __table_args__ = (CheckConstraint("state IN ('draft','published','archived')", name="state"),)

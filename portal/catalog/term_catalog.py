@@ -202,7 +202,7 @@ def term_label(term: Term | TermView) -> str:
 
 
 def published_terms() -> list[Term]:
-    """Return the live terms without drafts, which only admins see."""
+    """Return the live terms without drafts, which only staff see."""
     return [term for term in live_terms() if term.state != "draft"]
 
 

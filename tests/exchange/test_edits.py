@@ -25,7 +25,7 @@ from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.models import ImportedRecord, Options
 from portal.exchange.importing.report import Note, Report
 from portal.exchange.importing.runs import import_files
-from portal.people.models import Student
+from portal.people.models import Student, StudentSubject
 from tests.cast import Cast
 from tests.exchange.campus import Campus, nothing
 from tests.exchange.class_schedules import ALGORITHMS, write_csv
@@ -297,6 +297,25 @@ def test_values_of_restrictions_that_no_student_has_are_named(tmp_path: Path, ca
     import_files(tmp_path, Options(term=TERM, update=True), report, nothing)
     [note] = report.of("value_unknown")
     assert note.why.endswith("“Graduat” (level). Student records have: Graduate.")
+
+
+def test_majors_that_only_restrictions_have_are_named(tmp_path: Path, cast: Cast) -> None:
+    with transaction() as session:
+        student = session.scalars(select(Student).limit(1)).one()
+        subject = Subject(code="HIST", name="History")
+        session.add_all([subject, Subject(code="OLD", name="Alchemy")])
+        session.flush()
+        session.add(StudentSubject(student_id=student.id, subject_id=subject.id, kind="major"))
+    assert cast
+    files = campus().restriction("must_be", "major", "Histroy")
+    files.restriction("must_be", "field_of_study", "Alchemy")
+    files.restriction("may_not_be", "program", "BS-BIO")
+    files.restriction("must_be", "major", "history").restriction("must_be", "major", "Computing")
+    files.write(tmp_path)
+    report = Report()
+    import_files(tmp_path, Options(term=TERM, update=True), report, nothing)
+    named = {note.more.partition(".")[0] for note in report.of("value_unknown")}
+    assert named == {"“Histroy” (major)", "“Alchemy” (field of study)", "“BS-BIO” (program)"}
 
 
 def test_a_line_with_commas_is_asked_about_until_its_values_are_known(tmp_path: Path) -> None:

@@ -212,7 +212,10 @@ FINDINGS: dict[str, FindingKind] = {
         _l("Put a semicolon between two people."),
     ),
     "restriction_commas": guessed(
-        _l("This restriction may be one value or several. It is read as one."),
+        _l(
+            "This restriction may be one value or several. A new section has it as one, and is a"
+            " draft; another one keeps the restrictions that it has."
+        ),
         _l(
             "If it is several, put a semicolon between them. If it is one, write its code after it,"
             " such as “Physics, Applied (PHA)”."

@@ -20,8 +20,8 @@ LONGEST_TREES = 2**26
 JOINTS = {"and": "all", "or": "any", "solo": "all"}
 
 
-class CommaList(NamedTuple):
-    """One line with commas after a sentence, which may be one value or several.
+class ValueList(NamedTuple):
+    """A text after a sentence with commas or an “or”, which may be one value or several.
 
     `column` of `row` has it.
     """
@@ -37,7 +37,7 @@ class CommaList(NamedTuple):
 Restrictions = list[Restriction | None]
 
 
-def read_restrictions(row: Row, lists: list[CommaList]) -> Restrictions:
+def read_restrictions(row: Row, lists: list[ValueList]) -> Restrictions:
     """Return the restrictions of a row of restrictions.csv."""
     if (start := _START.match(row["rule"])) and _HEAD.match(f"{row['rule']}:", start.end()):
         return restrictions_of(row, f"{row['rule']}: {row['value']}", "rule", lists)
@@ -67,14 +67,17 @@ _HEAD = re.compile(
 _LONGEST_TEXT = 20_000  # characters of all sentences
 _MUST = {"must", "may only"}
 _MOST_JOINED = 8  # parts of a value with commas
-_AFTER_CODE = re.compile(r"(?<=\)),\s*")
+_BREAK = re.compile(r"(, or |, | or )", re.IGNORECASE)
+_OR = re.compile(r" or ", re.IGNORECASE)
+_COMMAS = re.compile(r"\s*,[\s,]*")
+_AFTER_CODE = re.compile(r"(?<=\))(?:, or |, | or )", re.IGNORECASE)
 _CODE_AFTER = re.compile(r"\s+\([A-Z0-9&_-]{1,12}\)$")  # "Undergraduate (UG)"
 
 
-def restrictions_of(row: Row, text: str, column: str, lists: list[CommaList]) -> Restrictions:
+def restrictions_of(row: Row, text: str, column: str, lists: list[ValueList]) -> Restrictions:
     """Return the restrictions of Banner's sentences.
 
-    Values with commas, which only others of their kind can tell apart, are added to `lists`.
+    Those that only others of their kind can tell apart are added to `lists`.
     """
     read: Restrictions = []
 
@@ -89,30 +92,30 @@ def restrictions_of(row: Row, text: str, column: str, lists: list[CommaList]) ->
     for start, end in zip(starts, ends, strict=False):
         head = _HEAD.match(text, start.end(), end)
         kind = restrictions.kind_of(head["kind"]) if head else ""
-        values, in_doubt = _values(text[head.end() : end]) if head else ([], False)
-        other = in_doubt and any(":" in each for each in values)  # another kind of sentence
-        if kind not in restrictions.KINDS or not values or other:
+        values = _values(text[head.end() : end]) if head else []
+        if kind not in restrictions.KINDS or not values:
             unclear(text[start.start() : end])
             continue
         rule = "must_be" if start["rule"].lower() in _MUST else "may_not_be"
-        if in_doubt:
-            lists.append(CommaList(row, column, rule, kind, ", ".join(values)))
-            continue
-        for value in values:
-            if ":" in value or len(value) > restrictions.LONGEST:  # another kind of sentence
+        for value, in_doubt in values:
+            if ":" in value:  # another kind of sentence
+                unclear(value)
+            elif in_doubt:
+                lists.append(ValueList(row, column, rule, kind, value))
+            elif len(value) > restrictions.LONGEST:
                 unclear(value)
             else:
                 read.append((rule, kind, value))
     return read
 
 
-def settled(found: CommaList, known: set[str]) -> tuple[Restrictions, bool]:
-    """Return the restrictions of a line, and whether it may be several values but is read as one.
+def settled(found: ValueList, known: set[str]) -> tuple[Restrictions, bool]:
+    """Return the restrictions of a text, and whether it may be several values but is read as one.
 
     It is several if only one reading has nothing but known values. `known` has them without
     capitals.
     """
-    values = _known_values(found.written.split(", "), known)
+    values = _known_values(_BREAK.split(found.written), known)
     if values is None and len(found.written) > restrictions.LONGEST:
         text = found.written[: tables.LONGEST_VALUE]
         found.row.note("restriction_unclear", found.column, _k("“%(text)s”"), text=text)
@@ -121,9 +124,10 @@ def settled(found: CommaList, known: set[str]) -> tuple[Restrictions, bool]:
     return read, values is None
 
 
-def note_doubts(lists: list[CommaList]) -> None:
-    """Report lines of the same text that are read as one value, once."""
-    text, values = lists[0].written, "; ".join(f"“{each}”" for each in lists[0].written.split(", "))
+def note_doubts(lists: list[ValueList]) -> None:
+    """Report the same text that is read as one value, once."""
+    text = lists[0].written
+    values = "; ".join(f"“{each}”" for each in _BREAK.split(text)[::2])
     lists[0].row.note(
         "restriction_commas",
         lists[0].column,
@@ -134,13 +138,17 @@ def note_doubts(lists: list[CommaList]) -> None:
     )
 
 
-def _known_values(parts: list[str], known: set[str]) -> list[str] | None:
-    """Return the only way to join parts so that each value is known; None if there is no one."""
+def _known_values(pieces: list[str], known: set[str]) -> list[str] | None:
+    """Return the only way to join parts so that each value is known; None if there is no one.
+
+    Every second piece is what stands between two parts.
+    """
+    parts = pieces[::2]
     ways = [0] * len(parts) + [1]  # to join what follows each part: none, one, or 2 for several
     value_at: dict[int, tuple[str, int]] = {}  # and where the next one begins
     for at in reversed(range(len(parts))):
         for end in range(at + 1, min(len(parts), at + _MOST_JOINED) + 1):
-            value = ", ".join(parts[at:end])
+            value = "".join(pieces[2 * at : 2 * end - 1])
             if ways[end] and value.casefold() in known:
                 ways[at] = min(2, ways[at] + ways[end])
                 value_at[at] = value, end
@@ -153,23 +161,24 @@ def _known_values(parts: list[str], known: set[str]) -> list[str] | None:
     return found
 
 
-def _values(text: str) -> tuple[list[str], bool]:
+def _values(text: str) -> list[tuple[str, bool]]:
     """Return the values after a sentence: a line each, or with wide gaps or semicolons.
 
-    And whether they are one line with commas, which may be one value. A code after each value
-    leaves no doubt.
+    And whether each may be several: it has an “or”, or is the only one and has commas. A code after
+    it leaves no doubt.
     """
     gap = r"\n" if "\n" in text.rstrip() else r"\s{2,}"
     found = [part for each in re.split(f"{gap}|;", text) for part in _coded_values(each)]
-    in_doubt = len(found) == 1 and "," in found[0] and not _CODE_AFTER.search(found[0])
-    if in_doubt:
-        found = list(filter(None, map(str.strip, found[0].split(","))))
-    return [_CODE_AFTER.sub("", part) for part in found], in_doubt
+    doubt = _BREAK if len(found) == 1 else _OR
+    return [
+        (_CODE_AFTER.sub("", part), bool(doubt.search(part)) and not _CODE_AFTER.search(part))
+        for part in found
+    ]
 
 
 def _coded_values(text: str) -> list[str]:
-    """Return the values between commas if a code follows each, else the text as one."""
-    whole = " ".join(text.split()).strip(" ,")
+    """Return the values between commas or “or” if a code follows each, else the text as one."""
+    whole = _COMMAS.sub(", ", " ".join(text.split())).strip(" ,")
     parts = _AFTER_CODE.split(whole)
     return parts if all(map(_CODE_AFTER.search, parts)) else [whole] if whole else []
 

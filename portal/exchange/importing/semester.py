@@ -43,8 +43,8 @@ from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.section_rules import (
     TREES,
-    CommaList,
     Restrictions,
+    ValueList,
     note_doubts,
     read_requisites,
     read_restrictions,
@@ -160,7 +160,8 @@ class Semester:
     not_offered: set[str] = field(default_factory=set)  # of canceled sections
     ended: dict[str, Row] = field(default_factory=dict)  # rows that cancel a section of the portal
     not_stored: dict[str, list[Row]] = field(default_factory=dict)  # rows with a value, by column
-    comma_lists: list[tuple[Section, CommaList]] = field(default_factory=list)
+    value_lists: list[tuple[Section, ValueList]] = field(default_factory=list)
+    asked_about: set[str] = field(default_factory=set)  # values that may be several
     canceled: set[str] = field(default_factory=set)  # what a canceled section's status may be
     listed: set[str] = field(default_factory=set)  # fields of sections with a table of their own
     starts_on: date = date.max
@@ -220,7 +221,7 @@ def read_semester(
     if REQUISITES in files.names():
         read_each(tables.rows(REQUISITES), _read_requisites)
     read_each(tables.rows("restrictions.csv"), _read_restriction)
-    _settle_comma_lists(semester)
+    _settle_value_lists(semester)
     read_each(tables.rows("cross_lists.csv"), _read_cross_list)
     semester.listed = _listed_fields(tables)
     for name in tables.unused:
@@ -416,9 +417,9 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
         return row.note("unreadable", "capacity", _k("Write a whole number."))
     fields = _read_plain(row) | seats
     section = Section(row, course, credits_, fields, refused={"credits"} if kept else set())
-    lists: list[CommaList] = []
+    lists: list[ValueList] = []
     section.restrict(restrictions_of(row, row["restrictions"], "restrictions", lists))
-    semester.comma_lists += ((section, each) for each in lists)
+    semester.value_lists += ((section, each) for each in lists)
     semester.refused.discard(row["crn"])
     semester.sections[row["crn"]] = section
     semester.courses[code] = course
@@ -721,17 +722,20 @@ def _read_restriction(row: Row, semester: Semester) -> None:
     section = semester.section(row)
     if section is None:
         return
-    lists: list[CommaList] = []
+    lists: list[ValueList] = []
     found = read_restrictions(row, lists)
     for restriction in found:
         if restriction in section.restrictions:
             row.note("duplicate", "value")
     section.restrict(found)
-    semester.comma_lists += ((section, each) for each in lists)
+    semester.value_lists += ((section, each) for each in lists)
 
 
-def _settle_comma_lists(semester: Semester) -> None:
-    """Split restrictions with commas where the portal or the files know their values."""
+def _settle_value_lists(semester: Semester) -> None:
+    """Split restrictions that may be several where the portal or the files know their values.
+
+    A section with another one is as if that could not be read.
+    """
     known: dict[str, set[str]] = defaultdict(set)
     for section in semester.sections.values():
         for _rule, kind, value in section.restrictions:
@@ -741,12 +745,14 @@ def _settle_comma_lists(semester: Semester) -> None:
     for name, school in semester.departments.values():
         known["major"].add(name.casefold())
         known["college"].add((school or "").casefold())
-    doubts: dict[str, list[CommaList]] = defaultdict(list)
-    for section, found in semester.comma_lists:
+    doubts: dict[str, list[ValueList]] = defaultdict(list)
+    for section, found in semester.value_lists:
         of_kind = known[_values_of(found.kind)] | KNOWN_VALUES.get(found.kind, set())
         read, in_doubt = settled(found, of_kind)
         section.restrict(read)
         if in_doubt:
+            section.refused.add("restrictions")
+            semester.asked_about.add(found.written)
             doubts[found.written].append(found)
     for lists in doubts.values():
         note_doubts(lists)

@@ -83,7 +83,7 @@ def stage_semester(
         stage.bases.compare("section", key, base.revision, here.records.section_revision(crn))
         stage.put("section", key, _known_fields(section, semester, options), section.row)
         _stage_instructors(stage, section, key, here, options)
-        _note_unknown_values(section, here)
+        _note_unknown_values(section, semester)
         note_unchanged_cells(section, base, here, files.names(), erase=options.erase)
     stage.unnamed = _complete_kinds(semester) if options.remove else set()
 
@@ -104,7 +104,8 @@ def _term_fields(semester: Semester, options: Options, *, known: bool) -> dict[s
 def _stage_subjects(stage: Stage, semester: Semester, here: KnownRecords, report: Report) -> None:
     """Stage the subjects of courses, and those for majors that only restrictions name.
 
-    A subject of a department's code has its name, any other its own code.
+    A subject of a department's code has its name, any other its own code. A value that may
+    be several adds no major.
     """
     known = stage.subject_names()
     departments = {subject_of(code): each.department for code, each in semester.courses.items()}
@@ -116,7 +117,7 @@ def _stage_subjects(stage: Stage, semester: Semester, here: KnownRecords, report
     names = {name.casefold() for name in known.values()}
     listed = (rule for section in semester.sections.values() for rule in section.restrictions)
     for name in dict.fromkeys(value for _rule, kind, value in listed if kind in MAJORS):
-        if name.casefold() in names or name.upper() in known:
+        if name.casefold() in names or name.upper() in known or name in semester.asked_about:
             continue
         code = _new_code(name, set(known))
         known[code] = name
@@ -126,23 +127,31 @@ def _stage_subjects(stage: Stage, semester: Semester, here: KnownRecords, report
         row.note("major_added", "value", _k("Its code is %(code)s."), code=code)
 
 
-def _note_unknown_values(section: Section, here: KnownRecords) -> None:
+def _note_unknown_values(section: Section, semester: Semester) -> None:
     """Report restrictions to values that no student record has, if students have any.
 
-    In an export, only those that were edited.
+    Departments of the files are majors that students may have. In an export, only those that were
+    edited.
     """
+    here = semester.here
     stored = here.records.sections.get(section.row["crn"], {}) if section.row["revision"] else {}
     for rule, kind, value in section.restrictions:
         known = here.of_students.get(kind, ())
         if [rule, kind, value] in stored.get("restrictions", ()):
             continue
-        if known and value.casefold() not in map(str.casefold, known):
+        offered = (
+            each
+            for code, (name, _school) in semester.departments.items()
+            if kind in OF_MAJORS
+            for each in (code, name)
+        )
+        if known and value.casefold() not in map(str.casefold, (*known, *offered)):
             section.row.note(
                 "value_unknown",
                 "restrictions",
                 _k("“%(value)s” (%(what)s). Student records have: %(known)s."),
                 value=value,
-                what=kind,
+                what=kind.replace("_", " "),
                 known=", ".join(known[:MOST_KNOWN]),
             )
 
@@ -244,6 +253,7 @@ def _known_fields(section: Section, semester: Semester, options: Options) -> dic
     return {name: fields[name] for name in fields.keys() - blank}
 
 
+OF_MAJORS = {*MAJORS, "program"}  # kinds whose values may be majors
 MOST_KNOWN = 8  # values of student records that a finding names
 COLUMNS = {each.name: each.imported_from for each in PLAIN if each.imported_from} | {
     each: each for each in ("credits", "restrictions", *REQUISITES_IN_WORDS)

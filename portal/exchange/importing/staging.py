@@ -176,19 +176,29 @@ STUDENT_VALUES = """
         ('college', college)
     ) AS of_students(kind, value) WHERE value <> ''
 """
+# A major that neither a department nor a student has may come from a restriction alone.
+REAL_MAJOR = """
+    (department_id IS NOT NULL OR id IN (SELECT subject_id FROM student_subjects))
+"""
 OF_STUDENTS = text(f"""
-    SELECT kind, array_agg(DISTINCT value ORDER BY value)
-    FROM ({STUDENT_VALUES}) AS found GROUP BY kind
+    WITH found AS ({STUDENT_VALUES}), majors AS (
+        SELECT unnest(ARRAY[code, name]) AS value FROM subjects
+        WHERE deleted_at IS NULL AND {REAL_MAJOR} AND EXISTS (SELECT FROM student_subjects)
+    )
+    SELECT kind, array_agg(DISTINCT value ORDER BY value) FROM (
+        SELECT kind, value FROM found
+        UNION ALL SELECT 'program', value FROM found WHERE kind = 'degree'
+        UNION ALL SELECT kind, value FROM majors
+            CROSS JOIN unnest(ARRAY['major', 'field_of_study', 'program']) AS kind
+    ) AS named GROUP BY kind
 """)
-# A value with a comma may be a list that an earlier import misread, and so may the major of that
-# name, unless a department or a student has it.
+# A value with a comma or an “or” may be a list that an earlier import misread, and so may the major
+# of that name.
+ONE_VALUE = "{0} NOT LIKE '%,%' AND {0} NOT ILIKE '% or %'"
 KNOWN_VALUES = text(f"""
-    SELECT kind, value FROM restrictions WHERE value NOT LIKE '%,%'
+    SELECT kind, value FROM restrictions WHERE {ONE_VALUE.format("value")}
     UNION SELECT 'major', unnest(ARRAY[code, name]) FROM subjects
-        WHERE deleted_at IS NULL AND (
-            name NOT LIKE '%,%' OR department_id IS NOT NULL
-            OR id IN (SELECT subject_id FROM student_subjects)
-        )
+        WHERE deleted_at IS NULL AND ({ONE_VALUE.format("name")} OR {REAL_MAJOR})
     UNION SELECT 'college', school FROM departments WHERE deleted_at IS NULL
     UNION {STUDENT_VALUES}
 """)

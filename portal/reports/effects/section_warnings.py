@@ -16,7 +16,7 @@ from portal.catalog.term_catalog import TermCatalog
 from portal.catalog.time_conflicts import clash, meet
 from portal.catalog.views import MeetingView, SectionView
 from portal.core.i18n import _, _n
-from portal.people.models import Student
+from portal.people.models import Student, StudentSubject
 from portal.registration.next_steps import section_name
 from portal.registration.seat_counts import is_active
 from portal.windows import cohorts
@@ -158,12 +158,17 @@ def _unknown_values(session: Session, details: SectionDetails) -> Iterator[str]:
 
 
 def _recorded(session: Session, kind: str) -> Iterable[str]:
-    """Return the values that a restriction of that kind can name; empty if no student has one."""
+    """Return the values that a restriction of that kind can name; empty if no student has one.
+
+    A major that neither a department nor a student has may come from an imported restriction.
+    """
     if kind == "program":
         return [*_recorded(session, "degree"), *_recorded(session, "major")]
     if kind in {"major", "field_of_study"}:
+        of_students = Subject.id.in_(select(StudentSubject.subject_id))
+        real = Subject.department_id.is_not(None) | of_students
         live = Subject.deleted_at.is_(None)
-        rows = session.execute(select(Subject.code, Subject.name).where(live))
+        rows = session.execute(select(Subject.code, Subject.name).where(live, real))
         return [each for row in rows for each in row if each]
     column = getattr(Student, COLUMNS.get(kind, kind))
     return [each for each in session.scalars(select(column).distinct()) if each]

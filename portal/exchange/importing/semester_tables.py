@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 
+from portal.catalog.section_fields import PLAIN
 from portal.catalog.spellings import flag_of
 from portal.core.i18n import _k
 from portal.exchange.importing import headings, tables
@@ -37,10 +38,11 @@ NEEDED = {
 INDISPENSABLE = (SECTIONS, MEETINGS, COURSES)  # of a new term
 MEETS = ("days", "start_time", "location", "instructors")
 OF_SECTION = ("term", "course_id", "section")
-# What all rows of a section say alike, if they say it.
+# What all rows of a section say alike, if they say it: students are notified of a section's texts.
 ALIKE = (
-    *("section_title", "credits", "capacity", "wait_capacity", "enrolled", "remaining", "status"),
-    *("campus", "method", "note", "has_prereqs", "link", "topic"),
+    *("credits", "capacity", "wait_capacity", "enrolled", "remaining", "status"),
+    *("has_prereqs", "link", "topic"),
+    *(each.imported_from for each in PLAIN if each.stored_as == "text" and each.notified),
 )
 # Rules of a section, with what joins those of several rows: all of them apply.
 RULES = {

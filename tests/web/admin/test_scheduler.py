@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from portal.catalog import sections
 from portal.catalog.models import Room, Section, Term
+from portal.catalog.requisites import shown
 from portal.catalog.sections import NotPossible, SeenSection
 from portal.catalog.views import MeetingView
 from portal.core.audit_trail import AuditEntry
@@ -227,9 +228,12 @@ def test_search_finds_own_sections_and_rooms_but_no_students(
     assert 'action="/admin/search"' in sam.get("/admin").text
 
 
-def test_pages_offer_no_link_to_other_departments(app: Flask, cast: Cast) -> None:
-    """Each link on each page that the scheduler of another department can open."""
+def test_pages_neither_show_nor_link_sections_of_other_departments(app: Flask, cast: Cast) -> None:
+    """Each page that the scheduler of another department can open, and each link on it."""
     story = a_story(app, cast)
+    with transaction() as session:
+        found = session.scalars(select(Section).where(Section.id.in_(story["section_id"]))).all()
+        theirs = {f"{shown(each.course.code)}-{each.number}" for each in found}
     builders.an_account("sam", schedules_for=[builders.a_department("HIS").id])
     sam, wrong, opened = browser_of(app, "sam"), set(), 0
     for place in sorted({each for each in pages(app, story) if each.startswith("/admin")}):
@@ -237,6 +241,7 @@ def test_pages_offer_no_link_to_other_departments(app: Flask, cast: Cast) -> Non
         if page.status_code != 200 or page.mimetype != "text/html":
             continue
         opened += 1
+        wrong |= {f"{place} shows {each}" for each in theirs if each in words(page.text)}
         for method, target in offers(place, page.text):
             follows = method == "GET" and target.startswith("/admin")
             if follows and sam.get(target).status_code == 403:

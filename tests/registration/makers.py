@@ -61,7 +61,7 @@ def a_meeting(mask: int = 9, start: int = 600, end: int = 710, **facts: Any) -> 
     return MeetingView(**settings | facts)
 
 
-def a_board(*views: SectionView) -> TermCatalog:
+def a_catalog(*views: SectionView) -> TermCatalog:
     """Return the catalog of a term with these sections."""
     return TermCatalog(TERM, 1, views)
 

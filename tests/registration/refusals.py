@@ -6,12 +6,12 @@ from zoneinfo import ZoneInfo
 from portal.ledger.types import Reason
 from portal.registration.next_steps import RefusalContext
 from portal.registration.reasons import REASONS, Explanation, explain
-from tests.registration.makers import a_board, a_meeting, a_view, course, every, some
+from tests.registration.makers import a_catalog, a_meeting, a_view, course, every, some
 
 CARD = a_view("CSC-2200", number="02", meetings=(a_meeting(),))
 OTHER = a_view("MAT-1010", meetings=(a_meeting(),))
 THIRD = a_view("ART-1010")
-CASE = RefusalContext(a_board(CARD, OTHER, THIRD), CARD, ZoneInfo("America/New_York"))
+CASE = RefusalContext(a_catalog(CARD, OTHER, THIRD), CARD, ZoneInfo("America/New_York"))
 NINE = 1_914_498_000_000  # 2030-09-01 09:00 in New York
 
 # Example facts of most reasons, and of those that have others.

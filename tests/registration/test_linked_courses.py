@@ -3,7 +3,7 @@
 from typing import Any
 
 from portal.catalog import linked_courses
-from tests.registration.makers import a_board, a_view, course, every, some
+from tests.registration.makers import a_catalog, a_view, course, every, some
 
 LECTURE = a_view("PHY-1", corequisites=course("PHY-2"))
 LAB = a_view("PHY-2", corequisites=course("PHY-1"))
@@ -11,25 +11,25 @@ LAB = a_view("PHY-2", corequisites=course("PHY-1"))
 
 def partners(view: Any, *others: Any) -> list[list[int]]:
     return [
-        [each.id for each in one] for one in linked_courses.sections(view, a_board(view, *others))
+        [each.id for each in one] for one in linked_courses.sections(view, a_catalog(view, *others))
     ]
 
 
 def test_a_lecture_and_its_lab_are_linked() -> None:
-    offered = a_board(LECTURE, LAB)
+    offered = a_catalog(LECTURE, LAB)
     assert linked_courses.courses(LECTURE, offered) == [LAB.course_id]
     assert linked_courses.courses(LAB, offered) == [LECTURE.course_id]
 
 
 def test_one_sided_corequisite_is_no_link() -> None:
     view, other = a_view("CSC-1", corequisites=course("MAT-1")), a_view("MAT-1")
-    assert linked_courses.courses(view, a_board(view, other)) == []
+    assert linked_courses.courses(view, a_catalog(view, other)) == []
     assert partners(view, other) == []
 
 
 def test_a_section_without_corequisites_is_not_linked() -> None:
     view = a_view()
-    assert linked_courses.courses(view, a_board(view)) == []
+    assert linked_courses.courses(view, a_catalog(view)) == []
 
 
 def test_open_sections_of_the_linked_course_are_offered() -> None:
@@ -53,4 +53,4 @@ def test_one_of_interchangeable_linked_courses_is_chosen() -> None:
 def test_linked_course_without_open_section_offers_nothing() -> None:
     lab = a_view("PHY-2", corequisites=course("PHY-1"), status="CONFIRMED")
     assert partners(LECTURE, lab) == []
-    assert linked_courses.courses(LECTURE, a_board(LECTURE, lab)) == [lab.course_id]
+    assert linked_courses.courses(LECTURE, a_catalog(LECTURE, lab)) == [lab.course_id]

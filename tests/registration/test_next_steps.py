@@ -8,7 +8,7 @@ import pytest
 from portal.ledger.types import Reason
 from portal.registration.next_steps import NextStep, RefusalContext
 from portal.registration.reasons import explain
-from tests.registration.makers import a_board, a_view, course
+from tests.registration.makers import a_catalog, a_view, course
 from tests.registration.refusals import CARD, CASE, FACTS, OTHER, THIRD, one, swap
 
 
@@ -97,7 +97,7 @@ def test_swap_for_a_conflict_must_respect_the_credit_limit() -> None:
 def test_linked_course_links_to_registering_for_both() -> None:
     lab = a_view("PHY-2", corequisites=course("PHY-1"))
     lecture = a_view("PHY-1", corequisites=course("PHY-2"))
-    case = RefusalContext(a_board(lecture, lab), lecture, CASE.zone)
+    case = RefusalContext(a_catalog(lecture, lab), lecture, CASE.zone)
     (found,) = explain([Reason("corequisite", {"missing": [lab.course_id]})], case)
     assert found.text == "Must be taken together with PHY 2."
     url = f"/terms/7/sections/{lecture.id}/pick?with={lab.course_id}"
@@ -138,8 +138,8 @@ def test_missing_prerequisite_does_not_link_to_sections_that_need_it() -> None:
     needs = {"prerequisites": FACTS["prerequisite"]["missing"]}
     view, alike = a_view("BIO-1", **needs), a_view("BIO-1", number="02", **needs)
     other = a_view("BIO-1", number="03")
-    assert steps(RefusalContext(a_board(view, alike), view, CASE.zone), lacking) == ["/terms/7"]
-    assert steps(RefusalContext(a_board(view, other), view, CASE.zone), lacking) == [
+    assert steps(RefusalContext(a_catalog(view, alike), view, CASE.zone), lacking) == ["/terms/7"]
+    assert steps(RefusalContext(a_catalog(view, other), view, CASE.zone), lacking) == [
         "/terms/7?q=BIO+1"
     ]
 

@@ -10,7 +10,7 @@ from portal.ledger.types import HeldSeat, Reason, Registrations, SeatCounts, Wai
 from portal.people.student_profile import PermissionView
 from portal.registration import precheck
 from portal.registration.precheck import Precheck
-from tests.registration.makers import a_board, a_meeting, a_profile, a_view, course, some
+from tests.registration.makers import a_catalog, a_meeting, a_profile, a_view, course, some
 
 LIMIT = 2100
 
@@ -20,21 +20,21 @@ def holding(*views: Any) -> Registrations:
 
 
 def foreseen(
-    view: Any, standing: Registrations, *others: Any, limit: int = LIMIT, swap_out: int = 0
+    view: Any, registrations: Registrations, *others: Any, limit: int = LIMIT, swap_out: int = 0
 ) -> list[Reason]:
-    offered = a_board(view, *others)
-    return Precheck(a_profile(), offered, standing, limit).refusals(view, swap_out=swap_out)
+    offered = a_catalog(view, *others)
+    return Precheck(a_profile(), offered, registrations, limit).refusals(view, swap_out=swap_out)
 
 
 def planned(
-    *views: Any, standing: Registrations | None = None, others: Any = (), limit: int = LIMIT
+    *views: Any, registrations: Registrations | None = None, others: Any = (), limit: int = LIMIT
 ) -> list[list[str]]:
     """Return the codes for a plan of these sections, 4 credits each, section by section."""
     choice = [(view, 400) for view in views]
-    offered = a_board(*views, *others)
-    refusals = Precheck(a_profile(), offered, standing or Registrations(), limit).refusals_together(
-        choice
-    )
+    offered = a_catalog(*views, *others)
+    refusals = Precheck(
+        a_profile(), offered, registrations or Registrations(), limit
+    ).refusals_together(choice)
     return [codes(refusals[view.id]) for view in views]
 
 
@@ -147,7 +147,7 @@ def test_corequisite_may_be_swapped_for_another_section_of_its_course() -> None:
 def test_corequisite_may_be_swapped_if_another_choice_is_held() -> None:
     lab, studio = a_view("PHY-2"), a_view("PHY-3")
     lecture = a_view("PHY-1", corequisites=some("PHY-2", "PHY-3"))
-    offered, held = a_board(lecture, lab, studio), holding(lecture, lab, studio)
+    offered, held = a_catalog(lecture, lab, studio), holding(lecture, lab, studio)
     assert Precheck(a_profile(), offered, held, LIMIT).needed_by([lab.id]) == []
     both = Precheck(a_profile(), offered, held, LIMIT).needed_by([lab.id, studio.id])
     assert codes(both) == ["needed_by"]
@@ -155,7 +155,7 @@ def test_corequisite_may_be_swapped_if_another_choice_is_held() -> None:
 
 def test_dropping_both_linked_sections_needs_nothing() -> None:
     lecture, lab = a_view("PHY-1", corequisites=course("PHY-2")), a_view("PHY-2")
-    offered, held = a_board(lecture, lab), holding(lecture, lab)
+    offered, held = a_catalog(lecture, lab), holding(lecture, lab)
     assert Precheck(a_profile(), offered, held, LIMIT).needed_by([lab.id, lecture.id]) == []
 
 
@@ -163,9 +163,9 @@ def test_dropping_both_linked_sections_needs_nothing() -> None:
 def test_seat_needs_only_the_position_that_came_with_it(joined: int, found: list[str]) -> None:
     lecture, lab = a_view("PHY-1", corequisites=course("PHY-2")), a_view("PHY-2")
     position = WaitlistPosition(lab.id, 400, 1, joined, 1, 1)
-    standing = Registrations(holding(lecture).enrolled, (position,))
-    offered = a_board(lecture, lab)
-    checks = Precheck(a_profile(), offered, standing, LIMIT)
+    registrations = Registrations(holding(lecture).enrolled, (position,))
+    offered = a_catalog(lecture, lab)
+    checks = Precheck(a_profile(), offered, registrations, LIMIT)
     assert codes(checks.needed_by_while_waiting(lab.id)) == found
 
 
@@ -177,7 +177,7 @@ def test_pair_and_its_dependents_are_one_drop(
     needs = {"lecture": course("PHY-2"), "lab": course("PHY-1"), "discussion": course("PHY-1")}
     names = {"lecture": "PHY-1", "lab": "PHY-2", "discussion": "PHY-3"}
     views = [a_view(names[each], corequisites=needs[each]) for each in born]
-    offered, held = a_board(*views), holding(*views)
+    offered, held = a_catalog(*views), holding(*views)
     checks = Precheck(a_profile(), offered, held, LIMIT)
     assert checks.count_drops([view.id for view in views]) == 1
 
@@ -186,7 +186,7 @@ def test_pair_and_its_dependents_are_one_drop(
 def test_precheck_respects_permissions(code: str) -> None:
     facts = {"corequisites": course("PHY-2"), "meetings": (a_meeting(),)}
     view, sibling = a_view(**facts), a_view(number="02", meetings=(a_meeting(),))
-    offered, who = a_board(view, sibling, a_view("PHY-2")), a_profile()
+    offered, who = a_catalog(view, sibling, a_view("PHY-2")), a_profile()
     free = a_profile(permits=(PermissionView(view.id, frozenset({code})),))
     result, left = (
         codes(Precheck(each, offered, holding(sibling), 700).refusals(view)) for each in (who, free)
@@ -210,7 +210,7 @@ def test_course_planned_twice_gets_a_reason_at_both() -> None:
 
 def test_reason_distinguishes_planned_from_held_sections() -> None:
     held, one, other = a_view(), a_view(number="02"), a_view(number="03")
-    offered, choice = a_board(held, one, other), [(one, 400), (other, 400)]
+    offered, choice = a_catalog(held, one, other), [(one, 400), (other, 400)]
     refusals = Precheck(a_profile(), offered, holding(held), LIMIT).refusals_together(choice)
     assert [reason.facts for reason in refusals[one.id]] == [
         {"section": held.id},
@@ -222,13 +222,13 @@ def test_credits_of_a_plan_add_up_in_order() -> None:
     views = [a_view(f"A-{number}") for number in range(3)]
     assert planned(*views, limit=800) == [[], [], ["credit_limit"]]
     held = a_view("B-1")
-    refusals = planned(*views, standing=holding(held), others=(held,), limit=800)
+    refusals = planned(*views, registrations=holding(held), others=(held,), limit=800)
     assert refusals == [[], ["credit_limit"], ["credit_limit"]]
 
 
 def test_reason_distinguishes_planned_from_held_credits() -> None:
     held, one, other = a_view(), a_view("A-1"), a_view("B-1")
-    offered, choice = a_board(held, one, other), [(one, 400), (other, 400)]
+    offered, choice = a_catalog(held, one, other), [(one, 400), (other, 400)]
     refusals = Precheck(a_profile(), offered, holding(held), 700).refusals_together(choice)
     facts = [refusals[view.id][0].facts for view in (one, other)]
     assert facts == [
@@ -246,14 +246,14 @@ def test_planned_sections_meet_each_others_corequisites() -> None:
 
 def test_held_section_counts_once_in_a_plan() -> None:
     view, other = a_view(), a_view("MAT-1010")
-    refusals = planned(view, other, standing=holding(view), limit=800)
+    refusals = planned(view, other, registrations=holding(view), limit=800)
     assert refusals == [["already_enrolled"], []]
 
 
 def test_precheck_can_be_limited_to_some_sections() -> None:
     """Checking all sections takes the square of the plan's length."""
     views = [a_view(f"CSC-{number}", meetings=(a_meeting(),)) for number in (1, 2, 3)]
-    choice, offered = [(view, 1000) for view in views], a_board(*views)
+    choice, offered = [(view, 1000) for view in views], a_catalog(*views)
     every = Precheck(a_profile(), offered, Registrations(), LIMIT).refusals_together(choice)
     last = views[2].id
     checks = Precheck(a_profile(), offered, Registrations(), LIMIT)

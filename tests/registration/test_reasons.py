@@ -12,7 +12,7 @@ from portal.ledger.function_library import CODE
 from portal.ledger.types import Reason
 from portal.registration.next_steps import NextStep, RefusalContext
 from portal.registration.reasons import REASONS, explain
-from tests.registration.makers import a_board, a_meeting, a_view
+from tests.registration.makers import a_catalog, a_meeting, a_view
 from tests.registration.refusals import CARD, CASE, FACTS, NINE, OTHER, one, swap
 
 ROOT = Path(__file__).parents[2]
@@ -61,7 +61,7 @@ def test_conflict_names_only_the_conflicting_meetings() -> None:
     exam = a_meeting(4, 480, 1310, clashes=False)
     there = a_meeting(2, 660, 770)
     view, held = a_view("CSC-2200", meetings=(here, exam)), a_view("MAT-1", meetings=(there, exam))
-    case = RefusalContext(a_board(view, held), view, CASE.zone)
+    case = RefusalContext(a_catalog(view, held), view, CASE.zone)
     text = explain([Reason("time_conflict", {"section": held.id})], case)[0].text
     assert text == (
         "It meets Tue 10:00–11:50 am, at the same time as your MAT 1-01 (Tue 11:00 am–12:50 pm)."

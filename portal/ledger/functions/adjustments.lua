@@ -32,7 +32,7 @@ local function adjustment_reasons(term, mine, rest)
   else
     local day, resets = today(ask.days, term.at)
     term:enter(ask.windows or {})
-    extend(reasons, term.barred)
+    extend(reasons, term.window_reasons)
     if tonumber(redis.call("HGET", term:key("drops", ask.student), day) or 0) >= ask.drop_limit then
       add_reason(reasons, "drop_limit", { limit = ask.drop_limit, resets = resets })
     end

@@ -87,7 +87,7 @@ local function drop(term)
   local cause, number = group_drops(term, mine, seats)
   local day, resets = today(ask.days, term.at)
   term:enter(ask.windows)
-  extend(reasons, term.barred)
+  extend(reasons, term.window_reasons)
   term:check_leaving(reasons)
   for i, id in ipairs(seats) do
     if not mine.held[id] then add_reason(reasons, "not_enrolled", i > 1 and { section = id } or nil) end

@@ -17,18 +17,18 @@ local function window_now(term, windows)
       end
     end
   end
-  local barred = {}
-  if current then return current, barred end
-  if opens then add_reason(barred, "window_before", { opens = opens })
-  elseif closed then add_reason(barred, "window_ended", { closes = closed })
-  else add_reason(barred, "window_unscheduled") end
-  return nil, barred
+  local reasons = {}
+  if current then return current, reasons end
+  if opens then add_reason(reasons, "window_before", { opens = opens })
+  elseif closed then add_reason(reasons, "window_ended", { closes = closed })
+  else add_reason(reasons, "window_unscheduled") end
+  return nil, reasons
 end
 
 -- Decide by these windows from here on; they are read once. Events carry the open one.
 function Term:enter(windows)
   if self.windows == windows then return end
-  self.windows, self.during, self.barred = windows, window_now(self, windows)
+  self.windows, self.during, self.window_reasons = windows, window_now(self, windows)
 end
 
 -- Add the reason if it is too late to add a section.
@@ -48,10 +48,10 @@ function Term:check_leaving(reasons)
   end
 end
 
--- Add the reasons in a student's own seats against another section; `along` are courses taken with
--- it.
-function Term:check_selections(reasons, section, mine, terms, along)
-  local courses, held, clashes = with({}, along), 0, {}
+-- Add the reasons in a student's own seats against another section; `taken_with` are courses of the
+-- same submission.
+function Term:check_selections(reasons, section, mine, claim, taken_with)
+  local courses, held, clashes = with({}, taken_with), 0, {}
   for _, id in ipairs(ids(mine.held)) do
     local course, times = unpack(redis.call("HMGET", self:key("section", id), "course", "times"))
     course = tonumber(course)
@@ -60,13 +60,13 @@ function Term:check_selections(reasons, section, mine, terms, along)
     if clash(section.times, cjson.decode(times)) then add_reason(clashes, "time_conflict", { section = id }) end
   end
   extend(reasons, clashes)
-  if terms.credits < section.credits_min or terms.credits > section.credits_max then
+  if claim.credits < section.credits_min or claim.credits > section.credits_max then
     add_reason(reasons, "credit_range", { min = section.credits_min, max = section.credits_max })
   end
-  if held + terms.credits > terms.limit then
-    add_reason(reasons, "credit_limit", { held = held, adds = terms.credits, limit = terms.limit })
+  if held + claim.credits > claim.limit then
+    add_reason(reasons, "credit_limit", { held = held, adds = claim.credits, limit = claim.limit })
   end
-  local needs = terms.corequisites or terms.waived_corequisites
+  local needs = claim.corequisites or claim.waived_corequisites
   local missing = needs and lacking(needs, courses) or {}
   if #missing > 0 then add_reason(reasons, "corequisite", { missing = missing }) end
 end
@@ -93,26 +93,26 @@ local function lift(reasons, waived)
   return left, lifted
 end
 
--- Every reason why a student may not have this section, apart from seats. `terms` come from the
+-- Every reason why a student may not have this section, apart from seats. `claim` comes from the
 -- submission or the candidate: credits, limit, windows, corequisites, waived codes, and the
--- caller's own rules. They get `permitted`, the codes that a permission lifted, for the event.
-function Term:refusal_reasons(section, mine, terms, along)
+-- caller's own rules. It gets `permitted`, the codes that a permission lifted, for the event.
+function Term:refusal_reasons(section, mine, claim, taken_with)
   local reasons = {}
-  self:enter(terms.windows or {})
-  extend(reasons, self.barred)
+  self:enter(claim.windows or {})
+  extend(reasons, self.window_reasons)
   self:check_adding(reasons)
   if not section then
     add_reason(reasons, "section_unknown")
   else
     if section.status ~= "OPEN" then add_reason(reasons, "section_" .. section.status:lower()) end
     if self:round_of(section.id) then add_reason(reasons, "in_round") end
-    self:check_selections(reasons, section, mine, terms, along)
+    self:check_selections(reasons, section, mine, claim, taken_with)
   end
-  for _, rule in ipairs(terms.rules or {}) do
+  for _, rule in ipairs(claim.rules or {}) do
     if section or rule.code ~= "section_unknown" then extend(reasons, { rule }) end
   end
-  local left, lifted = lift(reasons, terms.waived)
-  terms.permitted = #lifted > 0 and lifted or nil
+  local left, lifted = lift(reasons, claim.waived)
+  claim.permitted = #lifted > 0 and lifted or nil
   return left
 end
 

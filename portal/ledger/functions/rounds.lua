@@ -99,7 +99,7 @@ local function allocate(term)
     if not stored or stored.error then
       local used = stored ~= nil
       term.ask, term.context = move, { round = ask.round, turn = move.turn > 0 and move.turn or nil }
-      term.windows, term.barred, term.during = OF_ROUND, {}, nil
+      term.windows, term.window_reasons, term.during = OF_ROUND, {}, nil
       move.windows = OF_ROUND
       stored = move.wait and queue_in_round(term, move) or give_in_round(term, move)
       if not used then store_answer(key, digest, stored) end

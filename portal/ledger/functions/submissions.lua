@@ -17,18 +17,18 @@ end
 
 -- The courses that a part is taken with. A waitlisted one counts if the two need each other;
 -- `missed` holds those that do not count for that reason.
-local function courses_along(mine, parts, part, wait)
-  local along, missed = {}, {}
+local function courses_taken_with(mine, parts, part, wait)
+  local taken_with, missed = {}, {}
   for _, other in ipairs(parts) do
     local course = other.section and other.section.course
     local seated = other.seat or mine.held[other.claim.section]
     if course and (seated or not (wait and part.seat) or names(other.claim.corequisites, part.section.course)) then
-      along[course] = true
+      taken_with[course] = true
     elseif course then
       missed[course] = true
     end
   end
-  return along, missed
+  return taken_with, missed
 end
 
 -- Mark a missing corequisite as only waitlisted.
@@ -71,8 +71,8 @@ local function check_alternative(term, mine, alternative, swap_out, wait)
       part.waits = true
       add_reason(part.reasons, "already_waiting", { position = term:position(claim.section, term.ask.student) })
     else
-      local along, missed = courses_along(mine, parts, part, wait)
-      part.reasons = term:refusal_reasons(section, rest, claim, along)
+      local taken_with, missed = courses_taken_with(mine, parts, part, wait)
+      part.reasons = term:refusal_reasons(section, rest, claim, taken_with)
       mark_waiting(part.reasons, missed)
       if section then rest.held[claim.section] = claim.credits end
       gained = gained or part

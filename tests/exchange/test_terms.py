@@ -10,10 +10,14 @@ from sqlalchemy import select, text, update
 
 from portal.catalog.models import Term
 from portal.core.db import transaction
-from portal.exchange.importing.models import Import
+from portal.exchange.importing.failures import ImportFailedError
+from portal.exchange.importing.models import Import, Options
+from portal.exchange.importing.report import Report
+from portal.exchange.importing.runs import import_files
 from portal.runtime.cli import main
 from tests import cast as builders
-from tests.exchange.campus import Campus, imported
+from tests.exchange.campus import Campus, imported, nothing
+from tests.exchange.class_schedules import ALGORITHMS, HEADINGS, write_csv
 from tests.exchange.makers import page, press, sent
 from tests.exchange.oneroster import School
 from tests.exchange.oneroster import imported as imported_oneroster
@@ -125,3 +129,84 @@ def test_term_keeps_its_name_while_an_import_is_pending(
     assert sent.status_code == 409
     assert "while an import is in progress" in sent.text
     assert state_of("Fall 2030") == "draft"
+
+
+# How files name a term
+
+
+def of_term(folder: Path, code: str, **more: str) -> Path:
+    """A class schedule with a code of its term."""
+    line = ALGORITHMS | {"Term": code} | more
+    return write_csv(folder, [line], headings=("Term", *HEADINGS))
+
+
+def update_with(folder: Path, code: str, term: str = "Spring 2021", **more: str) -> Report:
+    report, chosen = Report(), Options(term=term, update=True)
+    import_files(of_term(folder, code, **more), chosen, report, nothing)
+    return report
+
+
+def terms() -> list[str]:
+    with transaction() as session:
+        return sorted(session.scalars(select(Term.name)))
+
+
+@pytest.mark.parametrize("name", ["SPRING 2021", "spring  2021", "Spring2021"])
+def test_other_capitals_or_spaces_mean_the_term_that_there_is(tmp_path: Path, name: str) -> None:
+    imported(of_term(tmp_path, "Spring 2021"), "Spring 2021")
+    update_with(tmp_path, "SPRING 2021", name)
+    assert terms() == ["Spring 2021"]
+    with pytest.raises(ImportFailedError, match="The term “Spring 2021” already exists"):
+        imported(of_term(tmp_path, ""), name)
+
+
+def test_a_name_in_capitals_does_not_get_past_the_archive(tmp_path: Path) -> None:
+    imported(of_term(tmp_path, ""), "Spring 2021")
+    with transaction() as session:
+        session.execute(update(Term).values(state="archived"))
+    with pytest.raises(ImportFailedError, match="“Spring 2021” is archived"):
+        update_with(tmp_path, "", "SPRING 2021")
+
+
+def test_files_with_another_code_than_the_first_of_a_term_are_refused(tmp_path: Path) -> None:
+    [note] = imported(of_term(tmp_path, "202101"), "Spring 2021").report.of("term_code")
+    assert note.value == "202101"
+    assert not {"term_code", "term_named"} & {*update_with(tmp_path, "202101").found}
+    with pytest.raises(ImportFailedError) as error:
+        update_with(tmp_path, "202105")
+    assert "“202105”, but earlier files of “Spring 2021” said “202101”" in str(error.value)
+    update_with(tmp_path, "SPRING 2021", Cap="130")
+    with pytest.raises(ImportFailedError):
+        update_with(tmp_path, "202105")
+
+
+@pytest.mark.parametrize("other", ["Summer 2021", "Spring 2021"])
+def test_a_code_of_another_term_is_refused(tmp_path: Path, other: str) -> None:
+    imported(of_term(tmp_path, ""), other)
+    update_with(tmp_path, "202101")
+    with pytest.raises(ImportFailedError) as error:
+        update_with(tmp_path, "202101", "Summer 2021")
+    assert "“202101”, as earlier files of “Spring 2021” did" in str(error.value)
+
+
+def test_a_renamed_term_keeps_its_code(boss: FlaskClient, tmp_path: Path) -> None:
+    imported(of_term(tmp_path, "202101"), "Spring 2021")
+    assert rename(boss, "Winter 2021").status_code == 303
+    update_with(tmp_path, "202101", "Winter 2021")
+    with pytest.raises(ImportFailedError, match="earlier files of “Winter 2021”"):
+        update_with(tmp_path, "202101", "Spring 2021")
+
+
+def test_a_new_code_of_a_year_that_is_not_the_terms_is_named_first(tmp_path: Path) -> None:
+    imported(of_term(tmp_path, ""), "Spring 2021")
+    report = update_with(tmp_path, "202201")
+    assert report.notes[0].kind == "term_named"
+    assert "The year 2022 is not one of “Spring 2021”." in report.notes[0].why
+    assert update_with(tmp_path, "202201").of("term_named") == []
+
+
+def test_a_preview_that_is_not_applied_remembers_no_code(boss: FlaskClient, tmp_path: Path) -> None:
+    imported(of_term(tmp_path, ""), "Spring 2021")
+    files = of_term(tmp_path, "202201") / "schedule.csv"
+    sent(boss, files.read_bytes(), name="schedule.csv")
+    assert "term_code" in update_with(tmp_path, "202101").found

@@ -72,6 +72,17 @@ WHEN_TODO = _l(
     " the section."
 )
 FINDINGS: dict[str, FindingKind] = {
+    "term_named": guessed(
+        _l("The files name another term than the one that you chose."),
+        _l("If that is not meant, discard this import and upload the files under the right name."),
+    ),
+    "term_code": kept(
+        _l(
+            "The files have this code for the term. Files of this term with another code, and those"
+            " of other terms with this one, will be refused."
+        ),
+        _l("If it is the code of another term, discard this import."),
+    ),
     "row_shape": refused(
         _l("The row has more or fewer fields than the header."),
         _l("Give the row as many fields as the header has; put quotes around a text with commas."),
@@ -231,10 +242,6 @@ FINDINGS: dict[str, FindingKind] = {
     "other_term": refused(
         _l("The row belongs to a different term than most of the file."),
         _l("Import the other term separately."),
-    ),
-    "term_named": guessed(
-        _l("The files name another term than the one that you chose."),
-        _l("If that is not meant, discard this import and upload the files under the right name."),
     ),
     "no_such": refused(
         _l("It refers to a record that is not in the files or the portal."),

@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
+from portal.catalog.models import Term
 from portal.core.db import Base, transaction
 from portal.core.i18n import _k
 from portal.core.sorting import Sorting
@@ -81,7 +82,7 @@ def begin(session: Session, new: NewImport, state: str = "waiting") -> int:
         account_id=new.by,
         name=new.name[:200],
         sha256=new.sha256,
-        options=new.options.as_json(),
+        options=replace(new.options, term=_term_of(session, new.options.term)).as_json(),
         state=state,
         busy=True,
         expires_at=datetime.now(UTC) + LIFETIME,
@@ -92,6 +93,14 @@ def begin(session: Session, new: NewImport, state: str = "waiting") -> int:
     except IntegrityError:
         raise Busy(describe_busy(session)) from None
     return found.id
+
+
+def _term_of(session: Session, name: str) -> str:
+    """Return the name of the term that the portal writes so, but for capitals and spaces."""
+    alike = func.lower(func.replace(Term.name, " ", "")) == "".join(name.split()).lower()
+    found = session.scalars(select(Term.name).where(alike).order_by(Term.deleted_at.is_not(None)))
+    names = found.all()
+    return name if " ".join(name.split()) in names else next(iter(names), name)
 
 
 def busy(session: Session) -> Import | None:

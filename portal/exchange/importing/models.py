@@ -145,7 +145,10 @@ class ImportNote(Base):
 
 
 class SourcedId(Base):
-    """The ID of a record in OneRoster files; `key` names the record."""
+    """The ID of a record in OneRoster files; `key` names the record.
+
+    Those of kind `term` are codes of terms in the files of semesters.
+    """
 
     __tablename__ = "sourced_ids"
     __table_args__ = (Index("ix_sourced_ids_key", "kind", "key"),)

@@ -81,7 +81,7 @@ class Report:
             self.notes.append(replace(note, file=self.sheets.get(note.file, note.file)))
 
     def counts(self) -> list[tuple[Action, str, int]]:
-        """Return how many notes there are of each kind, refusals first."""
+        """Return how many notes there are of each kind, in the order of FINDINGS."""
         return [
             (FINDINGS[kind].action, kind, self.found[kind]) for kind in FINDINGS if self.found[kind]
         ]

@@ -88,7 +88,18 @@ OTHER_TERM = _k(
     " under the name of their own term. If their sections belong to “%(term)s”, write that name"
     " into their column “term”."
 )
+CODE_OF_OTHER = _k(
+    "These files say that they are of “%(named)s”, as earlier files of “%(other)s” did. Upload them"
+    " under the name of that term. If their sections belong to “%(term)s”, write that name into"
+    " their column “term”."
+)
+OTHER_CODE = _k(
+    "These files say that they are of “%(named)s”, but earlier files of “%(term)s” said"
+    " “%(known)s”. Upload them under the name of their own term. If their sections belong to"
+    " “%(term)s”, write that name into their column “term”."
+)
 SEASON = re.compile(r"\b(fall|autumn|winter|spring|summer)\b")
+YEAR_OF_CODE = re.compile(r"20\d\d")  # 202709 is September 2027
 LEVEL = ("must_be", "level")
 MAJORS = ("major", "field_of_study")
 # Values of restrictions that need no student or section to be known.
@@ -156,6 +167,7 @@ class Semester:
     departments: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     courses: dict[str, Course] = field(default_factory=dict)
     sections: dict[str, Section] = field(default_factory=dict)
+    term_code: str = ""  # by which files name the term for the first time
     refused: set[str] = field(default_factory=set)  # registration numbers, also canceled ones
     not_offered: set[str] = field(default_factory=set)  # of canceled sections
     ended: dict[str, Row] = field(default_factory=dict)  # rows that cancel a section of the portal
@@ -349,7 +361,7 @@ def _read_sections(
 
     There must be one, unless sections.csv has no rows and the term's dates are known.
     """
-    _check_term(tables, name_of(options), semester.here)
+    semester.term_code = _check_term(tables, options, semester.here)
     written = {row["status"].strip().upper() for row in tables.sections}
     semester.canceled = CANCELED - ({"C"} if written & SEATS_LEFT else set())
     for row in tables.sections:
@@ -370,21 +382,50 @@ def _read_sections(
         raise ImportFailedError(text, file=shown, line=first.line, why=first.why)
 
 
-def _check_term(tables: SemesterTables, chosen: str, here: KnownRecords) -> None:
+def _check_term(tables: SemesterTables, options: Options, here: KnownRecords) -> str:
     """Raise ImportFailedError if the files of another term would update the chosen one.
 
-    If the chosen term is new, only report that the files name another.
+    If the chosen term is new, only report that the files name another. Return a code that they have
+    for it and no files had before.
     """
+    chosen = name_of(options)
     row = next((each for each in tables.sections if each["term"].casefold() == tables.term), None)
     named = " ".join(row["term"].split())[:LONGEST_NAME] if row else ""
     seasons = [_season_of(each) for each in (named, chosen)]
     differs = all(seasons) and seasons[0] != seasons[1]
     elsewhere = named.lower() in here.other_terms - {chosen.lower()}
-    if row is None or not (differs or elsewhere):
-        return
-    if here.dates:
-        raise ImportFailedError(OTHER_TERM, named=named, term=chosen)
-    row.note("term_named", "term", _k("The sections go into “%(term)s”."), term=chosen)
+    if row is None or not named:
+        return ""
+    if differs or elsewhere:
+        if here.dates:
+            raise ImportFailedError(OTHER_TERM, named=named, term=chosen)
+        row.note("term_named", "term", _k("The sections go into “%(term)s”."), term=chosen)
+    elif not all(seasons) and named.casefold() != chosen.casefold():
+        return _check_code(row, named, options, here)
+    return ""
+
+
+def _check_code(row: Row, code: str, options: Options, here: KnownRecords) -> str:
+    """Return the code of the term if it is new. Raise ImportFailedError if it is another term's."""
+    chosen = name_of(options)
+    known = {each.casefold(): term for each, term in here.term_codes.items()}
+    own = [each for each, term in here.term_codes.items() if term == chosen]
+    other = known.get(code.casefold(), "")
+    if other not in {"", chosen}:
+        raise ImportFailedError(CODE_OF_OTHER, named=code, other=other, term=chosen)
+    if own and not other:
+        raise ImportFailedError(OTHER_CODE, named=code, term=chosen, known=", ".join(own))
+    if other:
+        return ""
+    days = here.dates or [day for day in (options.starts, options.ends) if day]
+    years = {*YEAR.findall(chosen), *(f"{day.year}" for day in days)}
+    year = YEAR_OF_CODE.match(code)
+    if year and years and year[0] not in years:
+        text = _k("The year %(year)s is not one of “%(term)s”.")
+        row.note("term_named", "term", text, year=year[0], term=chosen)
+    else:
+        row.note("term_code", "term")
+    return code
 
 
 def _season_of(term: str) -> tuple[str, str] | None:

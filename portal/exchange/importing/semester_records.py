@@ -53,7 +53,7 @@ def stage_semester(
             term=name,
         )
     semester = read_semester(files, options, report, progress, here)
-    stage.put("term", name, _term_fields(semester, options, known=here.dates is not None))
+    _stage_term(stage, semester, options)
     for code, (title, school) in semester.departments.items():
         named = {"name": title} if title != code else {}
         erases = school is not None and (options.erase or not here.dates)
@@ -94,11 +94,15 @@ def _complete_kinds(semester: Semester) -> set[str]:
     return {"section", "teaching"} if lists else {"section"}
 
 
-def _term_fields(semester: Semester, options: Options, *, known: bool) -> dict[str, Any]:
-    """Return a term's fields; an existing one keeps its credit limit."""
+def _stage_term(stage: Stage, semester: Semester, options: Options) -> None:
+    """Stage the term, with a new code of it; an existing one keeps its credit limit."""
+    name = name_of(options)
     dates = {"starts": semester.starts_on, "ends": semester.ends_on}
-    facts: dict[str, Any] = {name: day.isoformat() for name, day in dates.items()}
-    return facts if known else facts | {"credit_limit": options.credit_limit * 100}
+    facts: dict[str, Any] = {each: day.isoformat() for each, day in dates.items()}
+    new = {} if semester.here.dates else {"credit_limit": options.credit_limit * 100}
+    stage.put("term", name, facts | new)
+    if semester.term_code:
+        stage.put("source", key_of("term", semester.term_code), {"key": name})
 
 
 def _stage_subjects(stage: Stage, semester: Semester, here: KnownRecords, report: Report) -> None:

@@ -51,6 +51,7 @@ class KnownRecords:
 
     dates: tuple[date, date] | None = None  # first and last day; None if the term is new
     other_terms: set[str] = field(default_factory=set)  # names without capitals
+    term_codes: dict[str, str] = field(default_factory=dict)  # names of terms by codes in files
     sections: set[str] = field(default_factory=set)  # by registration number
     courses: dict[str, KnownCourse] = field(default_factory=dict)  # by code
     departments: set[str] = field(default_factory=set)  # codes
@@ -111,6 +112,7 @@ class Stage:
         dates = select(Term.starts_on, Term.ends_on).where(Term.name == term)
         others = select(func.lower(Term.name)).where(Term.name != term, Term.deleted_at.is_(None))
         live = Section.deleted_at.is_(None)
+        codes = select(SourcedId.sourced_id, SourcedId.key).filter_by(kind="term")
         of_term = select(Section.crn).join(Term).where(Term.name == term, live)
         courses = (
             select(
@@ -133,6 +135,7 @@ class Stage:
         return KnownRecords(
             next(((row.starts_on, row.ends_on) for row in rows(dates)), None),
             set(self.session.scalars(others)),
+            dict(rows(codes).all()),
             set(self.session.scalars(of_term)),
             {
                 row.code: KnownCourse(

@@ -46,7 +46,7 @@ from portal.windows.models import Round
 from portal.windows.rounds import RoundRefused
 
 log = logging.getLogger(__name__)
-SAMPLE = 500  # students who are compared for envy
+SAMPLE = 500  # students whose envy is measured
 # Students for whom other ballots are tried, times the ballots of the round: each try computes it.
 # It takes about a minute. Other steps of the term’s rounds wait for it.
 TRIED, MOST_TRIED = 10_000, 20

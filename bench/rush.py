@@ -7,8 +7,8 @@ forms of three sections as fast as they get answers. The waiting room admits 4,0
 In the end everything must be recorded. The captcha is easier than usual, because this machine
 solves it for all browsers; nothing else is simplified.
 
-Then a few more students do the same with nobody else there, ten a second: this shows how long a claim
-takes at leisure.
+Later a few more students do the same, ten a second. This shows how long a claim takes when nobody
+else asks.
 
 Then the bare hello gets requests at the same times from the opening on, when each request was due,
 over as many connections. `rush_answered` counts every request of the students, including those

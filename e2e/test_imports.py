@@ -205,7 +205,7 @@ def test_a_workbook_goes_out_is_edited_and_only_its_edited_cells_come_in(
     expect(ada.row(others[1])).to_have_count(0)
     boss.go(f"/admin/terms/{term.id}/sections/{section.id}")
     expect(boss.page.locator("main")).to_contain_text(book.name)  # in its history
-    unchanged = boss.page.get_by_text("Nothing would change. But not everything")
+    unchanged = boss.page.get_by_text("These files change nothing. Some of their rows")
     boss.go("/admin/imports")
     boss.page.get_by_label("Files", exact=True).set_input_files(book)
     boss.page.get_by_label("Term", exact=True).fill(term.name)

@@ -1,10 +1,11 @@
 """Admin changes of sections: each is atomic, and only for the version that the admin has seen."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 from typing import Any
 
 from sqlalchemy import Row, Select, delete, func, insert, select, tuple_, update
@@ -209,8 +210,13 @@ def courses(session: Session, term_id: int) -> Sequence[Row[int, str, str, int, 
     return session.execute(query).all()
 
 
-def initial_details(session: Session, term_id: int, course: Course) -> tuple[SectionDetails, str]:
-    """Return the details with which a new section of the course begins, and the next free CRN."""
+def initial_details(
+    session: Session, term_id: int, course: Course, elsewhere: Container[str]
+) -> tuple[SectionDetails, str]:
+    """Return the details with which a new section of the course begins, and the next free CRN.
+
+    Numbers that are in use `elsewhere` are not free.
+    """
     numbers = select(Section.number, Section.crn, Section.course_id)
     taken = session.execute(numbers.where(Section.term_id == term_id)).all()
     siblings = {row.number for row in taken if row.course_id == course.id}
@@ -224,7 +230,8 @@ def initial_details(session: Session, term_id: int, course: Course) -> tuple[Sec
         capacity=INITIAL_SEATS,
         waitlist=INITIAL_WAITLIST,
     )
-    return details, str(max(crns, default=9999) + 1)
+    following = map(str, count(max(crns, default=9999) + 1))
+    return details, next(each for each in following if each not in elsewhere)
 
 
 def create_section(  # noqa: PLR0913 - what a section needs to begin

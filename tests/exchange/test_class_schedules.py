@@ -46,6 +46,15 @@ def test_one_table_has_sections_meetings_instructors_and_courses(tmp_path: Path)
     assert noted == {"department_added": 1, "primary_instructor": 1}
 
 
+def test_lines_are_counted_as_a_spreadsheet_counts_rows(tmp_path: Path) -> None:
+    sentence = "Must be enrolled in one of the following Levels:\n      Undergraduate (UG)"
+    unreadable = ALGORITHMS | {"CRN": "20552", "Sec": "A02", "Cap": "many"}
+    lines = [ALGORITHMS | {"Restrictions": sentence}, {}, unreadable]
+    _records, report = read(write_csv(tmp_path, lines, "Classes"))
+    [note] = report.of("unreadable")
+    assert (note.key, note.line) == ("20552", 5)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -15,6 +15,7 @@ from portal.exchange.importing import runs
 from tests.cast import Cast
 from tests.exchange.campus import Campus
 from tests.exchange.makers import TERM, as_zip, latest, page, press, sections, send, sent
+from tests.web.admin.sections.forms import typed
 
 
 def test_what_is_sent_is_shown_and_changes_nothing(boss: FlaskClient) -> None:
@@ -221,3 +222,12 @@ def test_missing_dates_of_a_term_are_given_on_the_page_of_the_failed_import(
     with transaction() as session:
         [term] = session.scalars(select(Term).filter_by(name=TERM))
     assert (f"{term.starts_on}", f"{term.ends_on}") == ("2021-01-06", "2021-04-30")
+
+
+def test_a_new_section_is_not_offered_the_number_of_a_canceled_one(boss: FlaskClient) -> None:
+    files = Campus().section("10002", status="Cancelled").section("10004", status="Cancelled")
+    press(boss, sent(boss, as_zip(files)), "apply")
+    with transaction() as session:
+        found = session.scalars(select(Section)).one()
+    address = f"/admin/terms/{found.term_id}/sections/new?course={found.course_id}"
+    assert typed(boss.get(address).text, "crn") == "10003"

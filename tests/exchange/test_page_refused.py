@@ -98,7 +98,7 @@ def test_more_than_is_taken_is_refused_on_the_form(boss: FlaskClient) -> None:
 def test_where_nothing_would_change_there_is_nothing_to_apply(boss: FlaskClient) -> None:
     press(boss, sent(boss, as_zip(Campus())), "apply")
     shown = page(boss, sent(boss, as_zip(Campus())))
-    assert "Nothing would change" in shown
+    assert "These files change nothing." in shown
     assert "Apply the import" not in shown
 
 

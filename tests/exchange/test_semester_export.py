@@ -457,7 +457,7 @@ def test_the_preview_does_not_say_that_all_is_here_if_an_edit_is_not_imported(
     set_section(files, "enrolled", "12")
     import_id = sent(boss, zipped({each.name: each.read_bytes() for each in files.iterdir()}))
     shown = page(boss, import_id)
-    assert "Nothing would change." in shown
+    assert "These files change nothing." in shown
     assert "already has all this data" not in shown
     assert "<strong>1</strong> not changed" in shown
     assert "Imports don’t change how many students are enrolled." in shown

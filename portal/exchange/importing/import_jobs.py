@@ -99,8 +99,8 @@ def _term_of(session: Session, name: str) -> str:
     """Return the name of the term that the portal writes so, but for capitals and spaces."""
     alike = func.lower(func.replace(Term.name, " ", "")) == "".join(name.split()).lower()
     found = session.scalars(select(Term.name).where(alike).order_by(Term.deleted_at.is_not(None)))
-    names = found.all()
-    return name if " ".join(name.split()) in names else next(iter(names), name)
+    names, tidy = found.all(), " ".join(name.split())
+    return tidy if tidy in names else next(iter(names), tidy)
 
 
 def busy(session: Session) -> Import | None:

@@ -157,6 +157,13 @@ def read_notes(
     return [Note(*row) for row in session.execute(found.order_by(ImportNote.position).limit(most))]
 
 
+def noted_keys(session: Session, term: str) -> set[str]:
+    """Return the keys in notes of a term's imports: canceled or refused sections are among them."""
+    of_term = Import.options["term"].as_string() == term
+    found = select(ImportNote.key).join(Import, Import.id == ImportNote.import_id).where(of_term)
+    return set(session.scalars(found.distinct()))
+
+
 def store_notes(session: Session, import_id: int, notes: Sequence[Note]) -> None:
     """Store notes of an import behind those that it has."""
     last = select(func.max(ImportNote.position)).where(ImportNote.import_id == import_id)

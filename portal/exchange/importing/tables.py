@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import IO, Any
 
 from portal.core.i18n import StoredMessageError, _k, stored_message
@@ -42,7 +42,7 @@ MOST_COLUMNS = 300
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a file; a missing column reads as blank."""
+    """A row of a file; a missing column reads as blank."""
 
     file: str
     line: int
@@ -241,10 +241,11 @@ def _find_garbage(
 
 
 def _records(reader: Any, name: str) -> Iterator[tuple[int, list[str]]]:
-    while True:
+    """Yield the rows with their numbers, as a spreadsheet has them: a cell may have line breaks."""
+    for number in count(1):
         line = reader.line_num + 1
         try:
-            yield line, next(reader)
+            yield number, next(reader)
         except StopIteration:
             return
         except csv.Error as error:

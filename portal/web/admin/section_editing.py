@@ -21,6 +21,7 @@ from portal.catalog.sections import (
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
+from portal.exchange.importing.report import noted_keys
 from portal.people.roles import Right
 from portal.reports.effects import section_warnings, students
 from portal.reports.effects import sections as section_effects
@@ -133,9 +134,10 @@ def new(term_id: int) -> ResponseReturnValue:
         found = select(Course).where(Course.id == chosen, Course.deleted_at.is_(None))
         course = session.scalar(found) or abort(400 if request.method == "POST" else 404)
         demand(Right.CHANGE_SECTIONS, course.department_id)
-        first, crn = (
-            sections.initial_details(session, term_id, course) if sent is None else (None, "")
-        )
+        first, crn = None, ""
+        if sent is None:
+            elsewhere = noted_keys(session, offered.term.name)
+            first, crn = sections.initial_details(session, term_id, course, elsewhere)
         form = NewSectionForm(sent, session, offered.term, course.code, first)
         form.new_rooms = may_add_rooms()
         form.crn.data = crn if sent is None else form.crn.data

@@ -77,7 +77,7 @@ def test_a_large_file_may_be_one_line(tmp_path: Path) -> None:
 
 def test_an_empty_group_round_one_course_is_named(tmp_path: Path) -> None:
     campus = Campus()
-    wrapper = node("solo", nested=(node("solo", "MAT 1"),))
+    wrapper = node("solo", nested=(node("solo", "CSC 225"),))
     campus.prerequisites = {"10001": {"prerequisites": wrapper}}
     _, report = read(campus.write(tmp_path))
     assert kinds(report) == {"empty_group": 1}

@@ -171,6 +171,35 @@ def test_a_blank_title_is_that_of_a_section(tmp_path: Path) -> None:
     assert kinds(report) == {"title_missing": 1, "spaces": 1}
 
 
+def test_a_course_without_any_title_gets_its_code_and_is_named(tmp_path: Path) -> None:
+    campus = Campus(section_title="")
+    campus.rows["courses.csv"][0]["title"] = ""
+    found, report = course(tmp_path, campus)
+    assert found["title"] == "CSC-225"
+    [note] = report.of("title_missing")
+    assert (note.key, note.column, note.more) == ("CSC-225", "title", "Now “CSC-225”.")
+
+
+@pytest.mark.parametrize("status", ["Closed", "full", "CL"])
+def test_a_closed_section_is_open_and_named(tmp_path: Path, status: str) -> None:
+    section, report = only(tmp_path, Campus(status=status))
+    assert section["status"] == "OPEN"
+    [note] = report.of("status_closed")
+    assert (note.action, note.column, note.value) == ("guessed", "status", status)
+
+
+def test_required_courses_that_nobody_has_are_named_once(tmp_path: Path) -> None:
+    campus = Campus().section("10002")
+    campus.prerequisites = {
+        "10001": {"prerequisites": ["CSC-225"], "corequisites": ["CSCI-9999"]},
+        "10002": {"corequisites": ["CSCI-9999"]},
+    }
+    _, report = only(tmp_path, campus)
+    [note] = report.of("course_unknown")
+    assert (note.key, note.column) == ("10001", "corequisites")
+    assert note.more == "“CSCI-9999”. Sections: 2."
+
+
 def test_what_is_missing_elsewhere_is_added_and_named(tmp_path: Path) -> None:
     found, report = course(tmp_path, Campus(course_id="his 7", credits="3"))
     assert (found["subject"], found["department"]) == ("HIS", "HIS")

@@ -165,6 +165,10 @@ FINDINGS: dict[str, FindingKind] = {
         _l("This status is not known. A new section is a draft; another one keeps its status."),
         _l("Publish the section on its page if students may register for it."),
     ),
+    "status_closed": guessed(
+        _l("This is taken for full: the new section is open, and takes students if it has seats."),
+        _l("If no student may register, make the section a draft or cancel it on its page."),
+    ),
     "draft_here": unchanged(
         _l("The section is a draft in the portal, and stays one."),
         _l("Publish it on its page. “Change several” publishes many drafts at once."),
@@ -328,7 +332,9 @@ FINDINGS: dict[str, FindingKind] = {
     "encoding": repaired(_l("The file is not UTF-8; it was read as Windows-1252.")),
     "spaces": repaired(_l("Double spaces or line breaks were replaced by one space.")),
     "too_long": repaired(_l("The text was too long and was shortened.")),
-    "title_missing": guessed(_l("The course has no title. The title of a section is used.")),
+    "title_missing": guessed(
+        _l("The course has no title. The title of a section is used, or else its code.")
+    ),
     "number_missing": guessed(_l("The section has no number. It gets a free one.")),
     "credits_missing": guessed(
         _l("The credits can’t be read. Those of the course or its sections are used.")
@@ -415,6 +421,10 @@ FINDINGS: dict[str, FindingKind] = {
     "value_unknown": kept(
         _l("No student record has this value of the restriction."),
         _l("If it is misspelled, correct it and upload the files again."),
+    ),
+    "course_unknown": kept(
+        _l("Sections require a course that neither the files nor the portal have."),
+        _l("If the code is misspelled, correct it and upload the files again."),
     ),
     "number_taken": kept(
         _l("The course has another section with this number."),

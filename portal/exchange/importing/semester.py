@@ -98,6 +98,7 @@ OTHER_CODE = _k(
     " “%(known)s”. Upload them under the name of their own term. If their sections belong to"
     " “%(term)s”, write that name into their column “term”."
 )
+NOW = _k("Now “%(title)s”.")
 SEASON = re.compile(r"\b(fall|autumn|winter|spring|summer)\b")
 YEAR_OF_CODE = re.compile(r"20\d\d")  # 202709 is September 2027
 LEVEL = ("must_be", "level")
@@ -109,7 +110,8 @@ KNOWN_VALUES = {
 }
 # How systems write a section's status.
 CANCELED = {"C", "X", "I", "D", "INACTIVE", "DROPPED"}
-SEATS_LEFT = {"O", "OP", "OPEN", "CL", "CLOSED", "FULL"}  # beside these, C may be "closed"
+CLOSED = {"CL", "CLOSED", "FULL"}
+SEATS_LEFT = {"O", "OP", "OPEN", *CLOSED}  # beside these, C may be "closed"
 STATUSES = {word.upper(): status for status, word in STATUS_WORDS.items()}
 RUNNING = {"A", "ACTIVE", *STATUSES, *SEATS_LEFT}
 
@@ -337,13 +339,15 @@ def _complete_courses(semester: Semester) -> None:
         if not course.title and title:
             course.title = title
             if semester.lists_courses:
-                course.row.note("title_missing", "title", _k("Now “%(title)s”."), title=title)
+                course.row.note("title_missing", "title", NOW, title=title)
         if course.credits and course.row["revision"]:
             continue  # exactly as the portal has them
         low, high = course.credits or section.credits
         course.credits = min(low, section.credits[0]), max(high, section.credits[1])
     for course in semester.courses.values():
-        course.title = course.title or course.code
+        if not course.title:
+            course.title = course.code
+            course.row.note("title_missing", "title", NOW, title=course.code)
         if course.credits is None:
             course.row.note("credits_missing", "credits", _k("0 until it has a section."))
             course.credits = Decimal(0), Decimal(0)
@@ -442,8 +446,8 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     semester.refused.add(row["crn"])
     if _is_canceled(row, semester):
         return None
-    if status_of(row) is None:
-        row.note("status", "status")
+    new = row["crn"] not in semester.here.sections
+    _note_status(row, new=new)
     stored = semester.here.records.sections.get(row["crn"], {})
     code = _code_of_section(row, stored)
     if code is None:
@@ -452,7 +456,6 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     credits_, kept = _read_section_credits(row, course, semester.here)
     if credits_ is None:
         return row.note("unreadable", "credits", _k("The course has none either."))
-    new = row["crn"] not in semester.here.sections
     seats = _read_seats(row, waitlist, new=new)
     if seats is None:
         return row.note("unreadable", "capacity", _k("Write a whole number."))
@@ -498,6 +501,14 @@ def _is_canceled(row: Row, semester: Semester) -> bool:
     else:
         row.note("canceled", "status")
     return True
+
+
+def _note_status(row: Row, *, new: bool) -> None:
+    """Report a status that is not known, and one of a new section that may mean other than full."""
+    if status_of(row) is None:
+        row.note("status", "status")
+    elif new and row["status"].strip().upper() in CLOSED:
+        row.note("status_closed", "status")
 
 
 def status_of(row: Row) -> str | None:

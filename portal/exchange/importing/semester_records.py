@@ -5,10 +5,12 @@ admins have edited since the last import.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
 from portal.catalog import formatting
+from portal.catalog.requisites import codes
 from portal.catalog.section_fields import PLAIN
 from portal.catalog.spellings import flag_of, subject_of
 from portal.core.i18n import _k
@@ -85,6 +87,7 @@ def stage_semester(
         _stage_instructors(stage, section, key, here, options)
         _note_unknown_values(section, semester)
         note_unchanged_cells(section, base, here, files.names(), erase=options.erase)
+    _note_unknown_courses(semester)
     stage.unnamed = _complete_kinds(semester) if options.remove else set()
 
 
@@ -158,6 +161,22 @@ def _note_unknown_values(section: Section, semester: Semester) -> None:
                 what=kind.replace("_", " "),
                 known=", ".join(known[:MOST_KNOWN]),
             )
+
+
+def _note_unknown_courses(semester: Semester) -> None:
+    """Report each course that sections newly require and that nobody has, once."""
+    known = semester.courses.keys() | semester.here.courses.keys()
+    rows: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for crn, section in semester.sections.items():
+        stored = semester.here.records.sections.get(crn, {})
+        for name in REQUISITES_IN_WORDS:
+            tree = section.fields.get(name)
+            if tree != stored.get(name):
+                for code in {*codes(tree)} - known:
+                    rows[name, code].append(section.row)
+    for (name, code), found in sorted(rows.items(), key=lambda each: each[0]):
+        text = _k("“%(course)s”. Sections: %(count)s.")
+        found[0].note("course_unknown", name, text, course=code, count=f"{len(found):,}")
 
 
 def _new_code(name: str, taken: set[str]) -> str:

@@ -40,7 +40,7 @@ FILLED = """() => {
     probe.style.backgroundColor = signal;
     const filled = getComputedStyle(probe).backgroundColor;
     probe.remove();
-    const may = ".btn-primary, .plan-submit, .banner[data-phase=open], .mini-week *, :focus";
+    const may = ".btn-primary, .plan-submit, .mini-week *, :focus";
     return [...document.querySelectorAll("body *")]
         .filter((it) => getComputedStyle(it).backgroundColor === filled && !it.matches(may))
         .filter((it) => it.checkVisibility({ visibilityProperty: true }))

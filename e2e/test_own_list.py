@@ -108,8 +108,11 @@ def test_the_week_beside_the_list_shows_where_a_section_would_be(
     expect(kinds(ada, "clash")).to_have_count(0)
     assert places(ada.page, ".mini-week", "#plan", *rows) == before
     expect(ada.page.locator(".mini-week")).to_have_attribute("aria-hidden", "true")
+    legend = ada.page.get_by_text("Dashed: planned")
+    expect(legend).to_be_hidden()
     ada.row(free).locator(".row-plan").click()
     expect(kinds(ada, "planned")).to_have_count(2)
+    expect(legend).to_be_visible()
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])

@@ -71,13 +71,22 @@ def until(kind: str, amount: int, count: object) -> str:
     }[kind]
 
 
-def brief(amount: int, unit: Unit) -> str:
-    """Return a short form such as `5 min`, `3 h` or `2 d`."""
+def days(kind: str, amount: int, count: object) -> str:
+    """Return the days until a window opens or closes, as its countdown shows them."""
+    return {
+        "before": _n("in %(count)s day", "in %(count)s days", amount, count=count),
+        "open": _n("%(count)s day left", "%(count)s days left", amount, count=count),
+    }[kind]
+
+
+def brief(kind: str, seconds: int) -> str:
+    """Return a short form such as `5 min`, `3 h` or `2 days left`."""
+    amount, unit = span(seconds)
     return {
         "seconds": _("%(count)s s", count=amount),
         "minutes": _("%(count)s min", count=amount),
         "hours": _("%(count)s h", count=amount),
-        "days": _("%(count)s d", count=amount),
+        "days": days(kind, amount, amount),
     }[unit]
 
 
@@ -95,7 +104,7 @@ def _words(locale: Locale) -> dict[str, Any]:
             for kind in kinds
         },
         "until": {kind: plural_forms(locale, partial(until, kind)) for kind in (*kinds, "turn")},
-        "long": _("%(days)s d %(hours)s h"),
+        "days": {kind: plural_forms(locale, partial(days, kind)) for kind in kinds},
         "agrees": _("Your clock is correct"),
         "ahead": _("Your clock is %(amount)s fast"),
         "behind": _("Your clock is %(amount)s slow"),
@@ -136,11 +145,6 @@ class Phase:
             amount, unit = span(self.seconds)
             return sentence(self.kind, unit, amount, amount)
         return _("Not scheduled") if self.kind == "unscheduled" else _("Ended")
-
-    @property
-    def brief(self) -> str:
-        """Return the remaining time in short form; empty if it does not end."""
-        return brief(*span(self.seconds)) if self.turns else ""
 
 
 def span(seconds: int) -> tuple[int, Unit]:

@@ -150,10 +150,10 @@ function confirm(passed, [least, most]) {
 
 function clockface(seconds) {
   const pad = (number) => String(number).padStart(2, "0");
-  const days = Math.floor(seconds / 86400);
-  const hours = Math.floor(seconds / 3600) % 24;
+  const days = Math.floor(Math.ceil(seconds / 60) / 1440); // as the server counts them
+  const hours = Math.floor(seconds / 3600);
   const minutes = Math.floor(seconds / 60) % 60;
-  if (days) return fill(words.long, { days, hours });
+  if (days > 1) return many(words.days[banner.dataset.phase], days);
   return (hours ? `${hours}:${pad(minutes)}` : minutes) + `:${pad(seconds % 60)}`;
 }
 

@@ -14,7 +14,7 @@ HOUR, DAY = 60 * MINUTE, 24 * 60 * MINUTE
 
 
 @pytest.mark.parametrize(
-    ("left", "english", "spanish", "brief"),
+    ("left", "english", "spanish", "briefly"),
     [
         (1, "Opens in 1 second", "Empieza en 1 segundo", "1 s"),
         (4000, "Opens in 4 seconds", "Empieza en 4 segundos", "4 s"),
@@ -22,18 +22,30 @@ HOUR, DAY = 60 * MINUTE, 24 * 60 * MINUTE
         (5 * MINUTE, "Opens in 5 minutes", "Empieza en 5 minutos", "5 min"),
         (90 * MINUTE, "Opens in 90 minutes", "Empieza en 90 minutos", "90 min"),
         (3 * HOUR, "Opens in 3 hours", "Empieza en 3 horas", "3 h"),
-        (2 * DAY, "Opens in 2 days", "Empieza en 2 días", "2 d"),
+        (47 * HOUR, "Opens in 47 hours", "Empieza en 47 horas", "47 h"),
     ],
 )
 def test_countdown_is_in_the_readers_language(
-    left: int, english: str, spanish: str, brief: str
+    left: int, english: str, spanish: str, briefly: str
 ) -> None:
     answer = phase([WindowView(1, "Selection", left, left + HOUR, "scheduled", {})], 0)
     result = {}
     for language in ("en", "es"):
         with in_language(language):
-            result[language] = (answer.sentence, answer.brief)
-    assert result == {"en": (english, brief), "es": (spanish, brief)}
+            result[language] = (answer.sentence, phases.brief("before", answer.seconds))
+    assert result == {"en": (english, briefly), "es": (spanish, briefly)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "english", "spanish"),
+    [("before", "in 2 days", "en 2 días"), ("open", "2 days left", "quedan 2 días")],
+)
+def test_days_are_shown_in_words(kind: str, english: str, spanish: str) -> None:
+    for language, shown in (("en", english), ("es", spanish)):
+        with in_language(language):
+            assert phases.brief(kind, 2 * DAY // 1000 + 3600) == shown
+            forms = phases.countdown_texts()["days"][kind]
+            assert forms["other"] % {"count": 2} == shown
 
 
 def test_phases_without_a_number_are_in_the_readers_language() -> None:

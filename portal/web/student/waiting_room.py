@@ -123,7 +123,8 @@ class WaitingRoomStatus:
         """Return the number of the banner: the place in the queue, or the time that is left."""
         if self.kind == "waiting" and self.place:
             return wording.grouped(self.place.position)
-        return phases.brief(*phases.span(self.seconds)) if self.student_term.phase.turns else ""
+        phase = self.student_term.phase
+        return phases.brief(phase.kind, self.seconds) if phase.turns else ""
 
     @property
     def passing(self) -> bool:

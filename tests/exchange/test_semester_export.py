@@ -27,7 +27,7 @@ from tests import cast as builders
 from tests import commands
 from tests.exchange import whole_semesters
 from tests.exchange.campus import Campus, Made, imported, kinds, nothing
-from tests.exchange.makers import page, sent, zipped
+from tests.exchange.makers import page, press, sent, zipped
 from tests.exchange.oneroster import moved
 from tests.owner_role import as_owner
 
@@ -486,6 +486,26 @@ def test_other_spellings_and_codes_of_the_term_are_no_other_term(files: Path) ->
         for crn in ("10001", "10002"):
             set_section(files, "term", spelling, crn)
         assert "term_named" not in kinds(updated(files)[1])
+
+
+def test_the_preview_shows_which_of_many_meetings_change(files: Path, boss: FlaskClient) -> None:
+    path = files / "meetings.csv"
+    header, row, *others = path.read_text("utf-8-sig").splitlines()
+    days = ("T", "W", "F", "S", "U")
+    more = [
+        row.replace(",MR,", f",{day},").replace(",1,", f",{at},", 1)
+        for at, day in enumerate(days, 2)
+    ]
+    path.write_text("\n".join((header, row, *more, *others)))
+    updated(files)
+    more[2] = more[2].replace("2:00PM", "2:30PM")
+    path.write_text("\n".join((header, row, *more, *others)))
+    content = zipped({each.name: each.read_bytes() for each in files.iterdir()})
+    import_id = sent(boss, content)
+    press(boss, import_id, "overwrite")
+    dates = "Jan 6, 2021 – Apr 30, 2021"
+    before, after = (f"Lecture, Fri {at}–3:50 pm, {dates}" for at in ("2:00", "2:30"))
+    assert f"<del>… {before}</del> → <ins>… {after}</ins>" in page(boss, import_id)
 
 
 def test_the_preview_says_that_the_term_is_published_and_shows_meetings_in_words(

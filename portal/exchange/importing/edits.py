@@ -9,7 +9,7 @@ from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.diff import IGNORED, Counts
 from portal.exchange.importing.report import Note, Report, readable_key
 from portal.exchange.importing.staging import INSTRUCTOR, Bases
-from portal.exchange.importing.values import value_text
+from portal.exchange.importing.values import change_texts
 from portal.exchange.record_sql import part, section_part
 from portal.exchange.records import KINDS, read_keys
 
@@ -217,7 +217,7 @@ def keep_edits(
     this: dict[str, Any] = {"id": import_id}
     this |= {name: list(keys) for name, keys in vars(bases).items()}
     for row in session.execute(FIND, this):
-        here, files = value_text(row.name, row.here), value_text(row.name, row.files)
+        here, files = change_texts(row.name, row.here.get(row.name), row.files.get(row.name))
         detail = stored_message(BOTH, here=here, files=files)
         kind = OVERWRITTEN if overwrite else STALE if row.stale else EDITED
         key = readable_key(row.key)

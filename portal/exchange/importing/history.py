@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from portal.exchange.importing.models import Import, SectionImport
 from portal.exchange.importing.report import changed_fields
 from portal.exchange.importing.review import field_name
-from portal.exchange.importing.values import value_text
+from portal.exchange.importing.values import change_texts
 from portal.people.models import Account
 
 MOST = 20  # imports that a section's page shows
@@ -78,6 +78,6 @@ def _texts(found: SectionImport) -> list[tuple[str, str, str]]:
     if found.change == "added":
         return []
     return [
-        (field_name(name), value_text(name, {name: before}), value_text(name, {name: after}))
+        (field_name(name), *change_texts(name, before, after))
         for name, (before, after) in found.fields.items()
     ]

@@ -20,7 +20,7 @@ from portal.exchange.importing.report import (
     readable_key,
 )
 from portal.exchange.importing.semester import DATES_MEND
-from portal.exchange.importing.values import value_text
+from portal.exchange.importing.values import change_texts
 
 EXAMPLES = 5
 ROWS = 20  # of a kind on the page; the report has all
@@ -106,7 +106,8 @@ def changes(session: Session, found: Import) -> list[KindChanges]:
         before, after = row.before or {}, row.after or {}
         names = changed_fields(before, after) if row.change == "changed" else []
         fields = [
-            (field_name(name), value_text(name, before), value_text(name, after)) for name in names
+            (field_name(name), *change_texts(name, before.get(name), after.get(name)))
+            for name in names
         ]
         shown[row.kind].examples.setdefault(row.change, []).append((readable_key(row.key), fields))
     return list(shown.values())

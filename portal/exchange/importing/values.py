@@ -28,6 +28,25 @@ def value_text(name: str, fields: dict[str, Any]) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
+def change_texts(name: str, before: Any, after: Any) -> tuple[str, str]:
+    """Return both values of a changed field in readable form.
+
+    Of lists that are too long to show whole, only what goes and what comes; an ellipsis stands for
+    the rest.
+    """
+    whole = max(len(whole_text(name, each)) for each in (before, after)) <= LONGEST
+    if whole or not (isinstance(before, list) and isinstance(after, list)):
+        return value_text(name, {name: before}), value_text(name, {name: after})
+    return _text_without(name, before, after), _text_without(name, after, before)
+
+
+def _text_without(name: str, items: list[Any], others: list[Any]) -> str:
+    """Return the items of a list that the other one lacks, in readable form."""
+    own = [each for each in items if each not in others]
+    text = value_text(name, {name: own}) if own or not items else ""
+    return text if len(own) == len(items) else f"… {text}".strip()
+
+
 def whole_text(name: str, value: Any) -> str:
     """Return a value of a field in readable form."""
     match value:

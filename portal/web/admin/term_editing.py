@@ -116,7 +116,8 @@ class NewTermForm(TermForm):
         ),
         description=_l(
             "Copies rules, deadlines and sections with their meetings, instructors,"
-            " requirements and reserved seats. Students and windows are not copied."
+            " requirements and reserved seats. Students, windows and canceled sections are not"
+            " copied."
         ),
     )
     reason = ReasonField()

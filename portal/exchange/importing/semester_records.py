@@ -85,8 +85,8 @@ def stage_semester(
         stage.bases.compare("section", key, base.revision, here.records.section_revision(crn))
         stage.put("section", key, _known_fields(section, semester, options), section.row)
         _stage_instructors(stage, section, key, here, options)
-        _note_unknown_values(section, semester)
         note_unchanged_cells(section, base, here, files.names(), erase=options.erase)
+    _note_unknown_values(semester)
     _note_unknown_courses(semester)
     stage.unnamed = _complete_kinds(semester) if options.remove else set()
 
@@ -134,33 +134,32 @@ def _stage_subjects(stage: Stage, semester: Semester, here: KnownRecords, report
         row.note("major_added", "value", _k("Its code is %(code)s."), code=code)
 
 
-def _note_unknown_values(section: Section, semester: Semester) -> None:
+def _note_unknown_values(semester: Semester) -> None:
     """Report restrictions to values that no student record has, if students have any.
 
     Departments of the files are majors that students may have. In an export, only those that were
     edited.
     """
-    here = semester.here
-    stored = here.records.sections.get(section.row["crn"], {}) if section.row["revision"] else {}
-    for rule, kind, value in section.restrictions:
-        known = here.of_students.get(kind, ())
-        if [rule, kind, value] in stored.get("restrictions", ()):
-            continue
-        offered = (
-            each
-            for code, (name, _school) in semester.departments.items()
-            if kind in OF_MAJORS
-            for each in (code, name)
-        )
-        if known and value.casefold() not in map(str.casefold, (*known, *offered)):
-            section.row.note(
-                "value_unknown",
-                "restrictions",
-                _k("“%(value)s” (%(what)s). Student records have: %(known)s."),
-                value=value,
-                what=kind.replace("_", " "),
-                known=", ".join(known[:MOST_KNOWN]),
-            )
+    here, departments = semester.here, semester.departments
+    majors = {each for code, (name, _school) in departments.items() for each in (code, name)}
+    known = {
+        kind: {each.casefold() for each in (*values, *(majors if kind in OF_MAJORS else ()))}
+        for kind, values in here.of_students.items()
+    }
+    for crn, section in semester.sections.items():
+        stored = here.records.sections.get(crn, {}) if section.row["revision"] else {}
+        for rule, kind, value in section.restrictions:
+            if [rule, kind, value] in stored.get("restrictions", ()):
+                continue
+            if kind in known and value.casefold() not in known[kind]:
+                section.row.note(
+                    "value_unknown",
+                    "restrictions",
+                    _k("“%(value)s” (%(what)s). Student records have: %(known)s."),
+                    value=value,
+                    what=kind.replace("_", " "),
+                    known=", ".join(here.of_students[kind][:MOST_KNOWN]),
+                )
 
 
 def _note_unknown_courses(semester: Semester) -> None:

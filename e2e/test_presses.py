@@ -188,6 +188,33 @@ def test_rows_say_at_once_what_a_new_seat_makes_of_them(
         expect(ada.cell(each)).to_contain_text("Add")
 
 
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_rows_say_at_once_what_is_over_the_credit_limit(
+    meet: Meet, term: Term, section: Section, screen: dict[str, int]
+) -> None:
+    heavy, light = (
+        builders.a_section(builders.a_course(f"{code}-{term.id}", credits=worth), term)
+        for code, worth in (("ART", 18), ("BIO", 3))
+    )
+    builders.an_open_window(term)
+    ada = meet("ada", viewport=screen).enter(term)
+    rows = [f"#section-{each.id}" for each in (heavy, light, section)]
+    before = [size[2:] for size in places(ada.page, *rows)]
+    ada.pick(heavy)
+    expect(ada.cell(section)).to_contain_text("Over your credit limit")
+    expect(ada.cell(light)).to_contain_text("Add")
+    assert [size[2:] for size in places(ada.page, *rows)] == before
+    ada.ask(section)
+    expect(ada.dialog.get_by_role("alert")).to_contain_text("limit is 21")
+    ada.page.keyboard.press("Escape")
+    expect(ada.dialog).to_be_hidden()
+    ada.until("!history.state?.dialog")
+    ada.ask(heavy)
+    ada.confirm()
+    expect(ada.cell(section)).to_contain_text("Add")
+    assert not ada.complaints
+
+
 def test_the_seats_in_a_dialog_are_those_of_this_moment(
     meet: Meet, term: Term, section: Section
 ) -> None:

@@ -40,7 +40,8 @@ function wish() {
   const room = Number(document.querySelector("[data-room]")?.dataset.room);
   const staff = "staff" in document.body.dataset; // who read counts in other words
   const sections = ids('[id^="seats-"]', "seats-");
-  const held = ids('[id^="act-"][data-held]', "act-");
+  // What is over the credit limit may not be so after a drop.
+  const held = ids('[id^="act-"]:is([data-held], [data-why="credit_limit"])', "act-");
   const mark = document.getElementById("mine")?.dataset.mark ?? "";
   const others = Object.fromEntries(Object.entries({ roster, student, room, staff }).filter(([, id]) => id));
   return { shows: { term, sections, ...others }, own: { held, mark } };

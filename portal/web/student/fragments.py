@@ -44,7 +44,7 @@ class SectionAct(NamedTuple):
     opening: str
     reserved: bool  # the student may use reserved seats
     late: bool  # the last day to add has passed
-    why: str = ""  # the reason code of a conflict
+    why: str = ""  # the reason code of a conflict, or of the credit limit
     other: int = 0  # the held section of the conflict
     consent: bool = False  # the student needs the instructor's consent first
     barred: bool = False  # the student does not meet a requirement
@@ -67,9 +67,10 @@ def section_act(student_term: StudentTerm, section: int) -> SectionAct:
     if rules.needs_consent(student_term.profile, view):
         return shown._replace(consent=True)
     conflicts = student_term.in_the_way(view)
-    if not conflicts or (shown.barred and conflicts[0].code != "time_conflict"):
-        return shown
-    return shown._replace(why=conflicts[0].code, other=conflicts[0].facts["section"])
+    if conflicts and (not shown.barred or conflicts[0].code == "time_conflict"):
+        return shown._replace(why=conflicts[0].code, other=conflicts[0].facts["section"])
+    is_too_much = not shown.barred and student_term.is_too_much(view)
+    return shown._replace(why="credit_limit" if is_too_much else "")
 
 
 def act(student_term: StudentTerm, section: int) -> Markup:

@@ -28,7 +28,7 @@ def render_student(  # noqa: PLR0913  what a page shows, and what happened
 ) -> StudentFragments:
     """Render the panel, the cells of `sections` and of held seats, and messages about events.
 
-    It includes cells of `shown` sections that conflict with one of these.
+    It includes cells of `shown` sections that conflict with one of these, or have too many credits.
     The result is empty if the page is up to date.
     """
     try:
@@ -41,7 +41,11 @@ def render_student(  # noqa: PLR0913  what a page shows, and what happened
     own = {*sections, *now.held, *now.positions}
     mine = now.catalog.some(own)
     others = now.catalog.some(section for section in shown if section not in own)
-    touched = {each.id for each in others if precheck.conflicts(now.profile, each, mine)}
+    touched = {
+        each.id
+        for each in others
+        if now.is_too_much(each) or precheck.conflicts(now.profile, each, mine)
+    }
     parts = [
         fragments.mine(now),
         fragments.bar(now),

@@ -165,7 +165,10 @@ def _own_states(student_term: StudentTerm, views: list[SectionView]) -> list[Own
     act = SectionAct("", student_term.opening, reserved=False, late=late)
     usual = OwnState(act, caution="", reserved=(), planned=False)
     return [
-        _own_state(student_term, view) if view.ruled or view.reserves else usual for view in views
+        _own_state(student_term, view)
+        if view.ruled or view.reserves or student_term.is_too_much(view)
+        else usual
+        for view in views
     ]
 
 

@@ -193,15 +193,20 @@ class StudentTerm:
         """Return the title of a section."""
         return section_title(self.catalog, view)
 
-    @property
+    @cached_property
     def credits(self) -> int:
         """Return the credits held, in hundredths."""
         return sum(each.credits for each in self.registrations.enrolled)
 
-    @property
+    @cached_property
     def limit(self) -> int:
         """Return the credit limit, in hundredths."""
         return hundredths(limits.credit_limit(self.profile, self.catalog))
+
+    def is_too_much(self, view: SectionView) -> bool:
+        """Return whether the section would exceed the credit limit, without a permission."""
+        total = self.credits + hundredths(view.credits_min)
+        return total > self.limit and "credit_limit" not in rules.permitted(self.profile, view)
 
     @cached_property
     def precheck(self) -> Precheck:

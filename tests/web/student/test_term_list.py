@@ -194,6 +194,31 @@ def test_row_of_a_conflicting_section_has_a_note_instead_of_a_button(
         assert "Add" in words(cell(ben.get(f"/terms/{term.id}").text, each))
 
 
+def test_row_says_that_a_section_is_over_the_credit_limit(
+    ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    heavy, light = (
+        builders.a_section(builders.a_course(code, credits=worth), term)
+        for code, worth in (("ART-1", 18), ("BIO-1", 3))
+    )
+    wanted, permitted = (
+        builders.a_section(builders.a_course(each), term) for each in ("CHE-1", "DAN-1")
+    )
+    builders.added(
+        Permission(
+            student_id=cast.ada.id,
+            section_id=permitted.id,
+            waives=["credit_limit"],
+            reason="By the dean.",
+        )
+    )
+    seat(cast.ada, heavy)
+    page = ada.get(f"/terms/{term.id}").text
+    assert "Over your credit limit" in words(cell(page, wanted))
+    for each in (light, permitted):
+        assert "Add" in words(cell(page, each))
+
+
 def test_permitted_conflict_is_not_marked(
     ada: FlaskClient, term: Any, beside: list[Any], cast: Cast
 ) -> None:

@@ -95,6 +95,8 @@ def test_a_missing_column_changes_nothing_of_a_meeting(
         ("Location", "WEST 2", (*LECTURE[:3], "WEST 2")),
         ("Days", "MWF", (MWF, *LECTURE[1:])),
         ("Time", "2:00 pm-2:50 pm", (TR, time(14), time(14, 50), "SAGE 11")),
+        ("Time", "2:00-2:50 p.m.", (TR, time(14), time(14, 50), "SAGE 11")),
+        ("Time", "11:30-12:20 pm", (TR, time(11, 30), time(12, 20), "SAGE 11")),
         ("Begin", "12:30 pm", (TR, time(12, 30), time(13, 50), "SAGE 11")),
         ("Days,Time", "MWF,2:00 pm-2:50 pm", (MWF, time(14), time(14, 50), "SAGE 11")),
         ("Days,Time,Location", "MWF,,", (MWF, *LECTURE[1:])),

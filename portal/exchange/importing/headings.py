@@ -3,8 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from portal.catalog.section_fields import PLAIN
+from portal.catalog.spellings import Unreadable, time_of
 
 # By file, our column and the other headings for it. Headings are compared in small letters, with
 # signs between words as one underscore, and without the name of Banner's table before them.
@@ -110,6 +112,7 @@ _BANNER_TABLE = re.compile(r"^(?:ssbsect|ssrmeet|scbcrse|sirasgn|stvterm)_")
 # Between two times or dates: a long dash, a dash with spaces, "to", or a dash before a number.
 _RANGE = re.compile(r" ?[–—] ?| - | to |(?<=[\dmap.]) ?- ?(?=\d{1,2}(?:[:/]|\d\d))", re.IGNORECASE)
 _LONGEST_RANGE = 60  # characters
+_HALF = re.compile(r"[ap]\.?m?\.?$", re.IGNORECASE)  # of a day
 _YEARLESS = re.compile(r"\d{1,2}/\d{1,2}", re.ASCII)
 
 
@@ -186,7 +189,7 @@ def completed(values: dict[str, str], year: int | None = None) -> dict[str, str]
         "course_id": " ".join(_texts(values, "subject", "course_number")),
         "location": " ".join(_texts(values, "building", "room")),
     }
-    found["start_time"], found["end_time"] = _two(values.get("times", ""))
+    found["start_time"], found["end_time"] = _times(values.get("times", ""))
     found["date_start"], found["date_end"] = _dates(values.get("dates", ""), year)
     made = {
         column: text
@@ -211,6 +214,19 @@ def _two(text: str) -> tuple[str, str]:
         return written, written
     parts = written.split(" - ") if written.count(" - ") == 1 else _RANGE.split(written)
     return (parts[0], parts[1]) if len(parts) == 2 else (written, written)
+
+
+def _times(text: str) -> tuple[str, str]:
+    """Return when a meeting begins and ends; `pm` is of both in `1:00-2:15 pm`."""
+    first, last = _two(text)
+    half = _HALF.search(last)
+    if half and first != last and not _HALF.search(first):
+        both = f"{first} {half[0]}"
+        with suppress(Unreadable):
+            begins, ends = time_of(both), time_of(last)
+            if begins and ends and begins < ends:
+                return both, last
+    return first, last
 
 
 def _dates(text: str, year: int | None) -> tuple[str, str]:

@@ -92,7 +92,7 @@ def test_the_sum_of_a_plan_follows_my_classes(
     ben.confirm()
     for page in (ben, tab):
         expect(page.page.locator("#plan .mine-sum")).to_contain_text("4 of 21 credits")
-    ben.pick(section)  # what is in the plan and held counts once
+    ben.pick(section)  # a planned class that is held counts once
     for page in (ben, tab):
         expect(page.mine).to_contain_text("4 of 21 credits")
         expect(page.page.locator("#plan .mine-sum")).to_contain_text("4 of 21 credits")

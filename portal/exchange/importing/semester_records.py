@@ -163,7 +163,7 @@ def _note_unknown_values(semester: Semester) -> None:
 
 
 def _note_unknown_courses(semester: Semester) -> None:
-    """Report once each course that sections newly require and that neither files nor portal have."""
+    """Report once each course that sections newly require and that is nowhere to be found."""
     known = semester.courses.keys() | semester.here.courses.keys()
     rows: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for crn, section in semester.sections.items():

@@ -18,7 +18,7 @@ from portal.catalog.local_time import LocalClock
 from portal.catalog.models import Term
 from portal.core.correlation import HEADER
 from portal.core.db import transaction
-from portal.core.i18n import LANGUAGES, _, current_locale, in_language, isolated
+from portal.core.i18n import LANGUAGES, _, _n, current_locale, in_language, isolated
 from portal.core.queue import NO_TERM, enqueue
 from portal.core.signals import Signal
 from portal.notifications import mail_texts, outbox
@@ -150,10 +150,11 @@ def send_test(account: int, kind: str, language: str, wording: Wording) -> str:
 ALERTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "password": lambda _data: _("Your password was changed"),
     "email": lambda _data: _("The email address of your account was changed"),
-    "differences": lambda data: _(
-        "%(term)s: the audit found %(count)s differences",
+    "differences": lambda data: _n(
+        "%(term)s: the audit found %(num)s difference",
+        "%(term)s: the audit found %(num)s differences",
+        data["count"],
         term=data["term"],
-        count=data["count"],
     ),
     "token": lambda data: _("Access token created: “%(name)s”", name=data["name"]),
 }

@@ -30,6 +30,7 @@ OUTCOMES = {
     "swap_planned": (_l("Swap planned"), "wait"),
     "dropped": (_l("Dropped"), ""),
     "left": (_l("Left the waitlist"), ""),
+    "canceled": (_l("Canceled"), "stop"),  # the section, with a seat in it or a position
     "passed_over": (_l("Skipped"), "few"),
     "reconsidered": (_l("No longer skipped"), ""),
     "refused": (_l("Refused"), "stop"),
@@ -164,10 +165,12 @@ def by_day(receipts: list[Receipt]) -> list[tuple[str, list[ReceiptText]]]:
 
 def outcome(event: Event) -> tuple[str, str]:
     """Return the outcome in one or two words, and its tone."""
-    added = (
-        event.is_adjustment and event.name == "promoted"
-    )  # a waiting student whom an admin enrolled
-    text, tone = OUTCOMES.get("enrolled" if added else event.name, (_l("Changed"), ""))
+    name = event.name
+    if event.is_adjustment and name == "promoted":  # an admin enrolled a waiting student
+        name = "enrolled"
+    elif event.payload.get("canceled"):
+        name = "canceled"
+    text, tone = OUTCOMES.get(name, (_l("Changed"), ""))
     return str(text), tone
 
 

@@ -12,7 +12,7 @@ from portal.catalog import cohort_names
 from portal.catalog.local_time import local_clock
 from portal.catalog.models import Term
 from portal.core.db import transaction
-from portal.core.i18n import _, _l
+from portal.core.i18n import _, _l, _n
 from portal.core.moments import milliseconds
 from portal.core.queue import enqueue
 from portal.people.roles import Right
@@ -374,7 +374,10 @@ def _facts(found: Round) -> list[tuple[str, str]]:
     return [
         (_("Begins"), clock.full(_ms(found, "begins_at"))),
         (_("Ends"), clock.full(_ms(found, "ends_at"))),
-        (_("For"), _("%(whom)s (%(count)s students)", whom=cohort, count=students)),
+        (
+            _("For"),
+            _n("%(whom)s (%(num)s student)", "%(whom)s (%(num)s students)", students, whom=cohort),
+        ),
         (_("How seats are given"), str(MECHANISMS[found.mechanism])),
         *([(_("Priorities"), rounds.priorities(found))] if found.priorities else []),
         (_("Reserved seats"), str(RESERVES[found.reserves])),

@@ -115,7 +115,7 @@ MEDIA = "Elect Media, Arts, & Comm"
 def test_values_with_commas_or_an_or_are_one_unless_each_is_known(tmp_path: Path) -> None:
     texts = {
         "1": "Must be enrolled in one of the following Colleges: Humanities, Arts and Sciences",
-        "2": f"{MAJORS}\n{MEDIA}\nMusic\nArt",
+        "2": f"{MAJORS}\n{MEDIA} (EMAC)\nMusic\nArt",
         "3": f"{MAJORS} {MEDIA}",  # known from the section above
         "4": f"{MAJORS} Art, {MEDIA}, Music",
         "5": f"{MAJORS} Art, Dance",
@@ -165,12 +165,85 @@ def test_values_with_commas_or_an_or_are_one_unless_each_is_known(tmp_path: Path
     assert not {"Art, Dance", "Art or Dance"} & majors
     assert all(note.action == "guessed" for note in report.of("restriction_commas"))
     assert {note.key: note.more for note in report.of("restriction_commas")} == {
-        "1": doubt("Humanities, Arts and Sciences", "“Humanities”; “Arts and Sciences”"),
+        "1": doubt("Humanities, Arts and Sciences", "“Humanities”; “Arts”; “Sciences”"),
         "5": doubt("Art, Dance", "“Art”; “Dance”"),
         "9": doubt("Biology, Chemistry", "“Biology”; “Chemistry”", rows=2),
         "17": doubt("Art or Dance", "“Art”; “Dance”"),
         "18": doubt("Dance or Theater", "“Dance”; “Theater”"),
     }
+
+
+def test_each_separator_and_sentence_of_a_restriction_is_asked_about(tmp_path: Path) -> None:
+    known = f"{MAJORS}\nBiology\nChemistry\nEcology, Evolution and Behavior (EEB)"
+    texts = {
+        "1": known,
+        **{
+            f"2{at}": f"{MAJORS} Biology{between}Chemistry"
+            for at, between in enumerate(
+                (" and ", "/", " & ", " | ", "|", "; ", ", and ", ", ", " or ")
+            )
+        },
+        "30": f"{MAJORS}\nBiology, Chemistry\nEcology, Evolution and Behavior",
+        "31": f"{MAJORS} Biology.",
+        "40": f"{MAJORS}\nBiology and Law",
+        "41": f"{MAJORS}\nLaw/Dance",
+        "42": f"{MAJORS} Biology - Chemistry",
+        "43": f"{MAJORS} Biology. Chemistry",
+        "44": f"{MAJORS} Honors.",
+        "50": f"{MAJORS}\nBiology\nApproval of the dean required.",
+        "51": f"{MAJORS}\nInstructor or dean must agree",
+        "52": f"{MAJORS}\nAll except Law",
+        "60": f"{MAJORS} Philosophy",
+    }
+    lines = [ALGORITHMS | {"CRN": crn, "Restrictions": each} for crn, each in texts.items()]
+    records, report = read(write_csv(tmp_path, lines))
+    found = {
+        crn: [value for *_, value in each["restrictions"]] for crn, each in records.sections.items()
+    }
+    both = ["Biology", "Chemistry"]
+    assert found == {
+        "1": [*both, "Ecology, Evolution and Behavior"],
+        **{crn: both for crn in texts if crn.startswith("2")},
+        "30": [*both, "Ecology, Evolution and Behavior"],
+        "31": ["Biology"],
+        "40": ["Biology and Law"],
+        "41": ["Law/Dance"],
+        "42": ["Biology - Chemistry"],
+        "43": ["Biology. Chemistry"],
+        "44": ["Honors."],
+        "50": ["Biology"],
+        "51": [],
+        "52": [],
+        "60": ["Philosophy"],
+    }
+    drafts = {crn for crn, each in records.sections.items() if each["status"] == "NEW"}
+    assert drafts == {"40", "41", "42", "43", "44", "50", "51", "52"}
+    majors = {each["name"] for each in records.kinds["subject"].values()}
+    assert majors == {"ED-D", *both, "Ecology, Evolution and Behavior", "Philosophy"}
+    assert {note.key for note in report.of("restriction_commas")} == {
+        *("40", "41", "42", "43", "44")
+    }
+    assert {note.key for note in report.of("restriction_unclear")} == {"50", "51", "52"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{MAJORS}\n Biology\n Chemistry\nInstructor permission required.",
+        f"{MAJORS}\n Permission of the instructor required\n Biology\n Chemistry",
+        f"{MAJORS} Biology; Chemistry; Instructor’s consent",
+        f"Consent of instructor is required. {MAJORS}    Biology    Chemistry",
+    ],
+)
+def test_a_sentence_about_the_instructors_consent_is_that_rule(tmp_path: Path, text: str) -> None:
+    records, report = read(write_csv(tmp_path, [ALGORITHMS | {"Restrictions": text}]))
+    section = records.sections["20551"]
+    assert [value for *_, value in section["restrictions"]] == ["Biology", "Chemistry"]
+    assert (section["consent"], section["status"]) == (True, "OPEN")
+    assert {each["name"] for each in records.kinds["subject"].values()} == {
+        *("ED-D", "Biology", "Chemistry")
+    }
+    assert report.of("restriction_unclear") == []
 
 
 def doubt(one: str, several: str, rows: int = 1) -> str:
@@ -579,7 +652,7 @@ def test_a_semester_as_banner_writes_it_comes_in_whole(
     banners, report = read(write_xlsx(out, banner_lines(folder, between)).parent, term=term)
     unsure = {note.kind for note in report.notes if note.action in {"refused", "guessed"}}
     assert unsure <= {"department_added", "time_without_days", "restriction_commas"}
-    assert len(report.of("restriction_commas")) == (4 if name == "real" else 2)  # names with commas
+    assert len(report.of("restriction_commas")) == (18 if name == "real" else 2)  # such as “A & B”
     assert banners.sections.keys() == ours.sections.keys()
     assert len(banners.sections) == (2250 if name == "real" else whole_semesters.SECTIONS)
     assert banners.kinds["teaching"].keys() == ours.kinds["teaching"].keys()

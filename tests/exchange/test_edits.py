@@ -336,6 +336,27 @@ def test_a_line_with_commas_is_asked_about_until_its_values_are_known(tmp_path: 
     assert values == {"Biology", "Chemistry"}
 
 
+@pytest.mark.parametrize(
+    ("text", "consent"),
+    [
+        ("Biology/Law", False),
+        ("Biology\nApproval of the dean required", False),
+        ("Biology\nInstructor permission required.", True),
+    ],
+)
+def test_a_restriction_in_doubt_changes_no_existing_section(
+    tmp_path: Path, text: str, *, consent: bool
+) -> None:
+    sentence = "Must be enrolled in one of the following Majors:\n"
+    for each in ("Biology", text):
+        write_csv(tmp_path, [ALGORITHMS | {"Restrictions": f"{sentence}{each}"}])
+        import_files(tmp_path, Options(term=TERM, update=True), Report(), nothing)
+    with transaction() as session:
+        assert session.scalars(select(Restriction.value)).all() == ["Biology"]
+        assert session.scalars(select(Section.consent).filter_by(crn="20551")).all() == [consent]
+        assert session.scalars(select(Subject).filter(Subject.name.like("Biology_%"))).all() == []
+
+
 def test_a_name_with_commas_that_a_department_has_is_one_value(tmp_path: Path) -> None:
     name = "Ecology, Evolution and Behavior"
     sentence = f"Must be enrolled in one of the following Majors:\n{name}"

@@ -228,8 +228,8 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "restriction_commas": guessed(
         _l(
-            "This restriction may be one value or several. A new section has it as one, and is a"
-            " draft; another one keeps the restrictions that it has."
+            "This restriction may be one value, several, or a sentence. A new section has it as one"
+            " value, and is a draft; another one keeps the restrictions that it has."
         ),
         _l(
             "If it is several, put a semicolon between them. If it is one, write its code after it,"

@@ -21,7 +21,7 @@ JOINTS = {"and": "all", "or": "any", "solo": "all"}
 
 
 class ValueList(NamedTuple):
-    """A text after a sentence with commas or an “or”, which may be one value or several.
+    """A text after a sentence that may be one value, several, or none but a sentence itself.
 
     `column` of `row` has it.
     """
@@ -67,11 +67,31 @@ _HEAD = re.compile(
 _LONGEST_TEXT = 20_000  # characters of all sentences
 _MUST = {"must", "may only"}
 _MOST_JOINED = 8  # parts of a value with commas
-_BREAK = re.compile(r"(, or |, | or )", re.IGNORECASE)
-_OR = re.compile(r" or ", re.IGNORECASE)
+_WORDS = r"(?:and/or|and|or)"
+_BREAK = re.compile(rf"(,? {_WORDS} |(?:, | )?[/|&] ?|, )", re.IGNORECASE)
+_DOUBT = re.compile(r" [-–—] |\.(?: |$)")  # never splits
+_SENTENCE = re.compile(
+    r"\b(?:all|approval|consent|except|must|only|permission|required?|unless)\b", re.IGNORECASE
+)
 _COMMAS = re.compile(r"\s*,[\s,]*")
-_AFTER_CODE = re.compile(r"(?<=\))(?:, or |, | or )", re.IGNORECASE)
+_AFTER_CODE = re.compile(rf"(?<=\))(?:,? {_WORDS} |, )", re.IGNORECASE)
+_CONSENT = re.compile(
+    r"(^|\s\s|\n|[.;:] )"
+    r"(?:instructor(?:['’]?s)? (?:permission|consent|approval)"
+    r"|(?:permission|consent|approval) of (?:the )?instructor)(?: is)?(?: required)?"
+    r"(?:\.(?!\S)|(?=;|\s\s|\n|\s?$))",
+    re.IGNORECASE,
+)
 _CODE_AFTER = re.compile(r"\s+\([A-Z0-9&_-]{1,12}\)$")  # "Undergraduate (UG)"
+
+
+def without_consent(text: str) -> tuple[str, bool]:
+    """Return sentences without those that ask for an instructor's consent; whether there are any.
+
+    Each stands alone on a line or between full stops, semicolons or wide gaps.
+    """
+    found, count = _CONSENT.subn(r"\1  ", text)
+    return (found, True) if count else (text, False)
 
 
 def restrictions_of(row: Row, text: str, column: str, lists: list[ValueList]) -> Restrictions:
@@ -112,26 +132,32 @@ def restrictions_of(row: Row, text: str, column: str, lists: list[ValueList]) ->
 def settled(found: ValueList, known: set[str]) -> tuple[Restrictions, bool]:
     """Return the restrictions of a text, and whether it may be several values but is read as one.
 
-    It is several if only one reading has nothing but known values. `known` has them without
-    capitals.
+    It is one value if that is known, else several if only one reading has nothing but known
+    values. `known` has them without capitals. A sentence or a long text is no value otherwise.
     """
-    values = _known_values(_BREAK.split(found.written), known)
-    if values is None and len(found.written) > restrictions.LONGEST:
-        text = found.written[: tables.LONGEST_VALUE]
+    written = found.written
+    bare = written.rstrip(" .")
+    whole = next((each for each in (written, bare) if each.casefold() in known), None)
+    values = [whole] if whole else _known_values(_BREAK.split(bare), known)
+    if values is None and (_SENTENCE.search(written) or len(written) > restrictions.LONGEST):
+        text = written[: tables.LONGEST_VALUE]
         found.row.note("restriction_unclear", found.column, _k("“%(text)s”"), text=text)
         return [None], False
-    read: Restrictions = [(found.rule, found.kind, each) for each in values or [found.written]]
-    return read, values is None
+    return [(found.rule, found.kind, each) for each in values or [written]], values is None
 
 
 def note_doubts(lists: list[ValueList]) -> None:
     """Report the same text that is read as one value, once."""
     text = lists[0].written
-    values = "; ".join(f"“{each}”" for each in _BREAK.split(text)[::2])
+    parts = [part for each in _BREAK.split(text)[::2] for part in _DOUBT.split(each) if part]
+    values = "; ".join(f"“{each}”" for each in parts)
+    several = _k(
+        "Read as one value: “%(text)s”. It may also be several: %(values)s. Rows: %(count)s."
+    )
     lists[0].row.note(
         "restriction_commas",
         lists[0].column,
-        _k("Read as one value: “%(text)s”. It may also be several: %(values)s. Rows: %(count)s."),
+        several if len(parts) > 1 else _k("Read as one value: “%(text)s”. Rows: %(count)s."),
         text=text[: tables.LONGEST_VALUE],
         values=values[: tables.LONGEST_VALUE],
         count=f"{len(lists):,}",
@@ -164,20 +190,23 @@ def _known_values(pieces: list[str], known: set[str]) -> list[str] | None:
 def _values(text: str) -> list[tuple[str, bool]]:
     """Return the values after a sentence: a line each, or with wide gaps or semicolons.
 
-    And whether each may be several: it has an “or”, or is the only one and has commas. A code after
-    it leaves no doubt.
+    And whether each may be several values or a sentence. A code after it leaves no doubt.
     """
     gap = r"\n" if "\n" in text.rstrip() else r"\s{2,}"
     found = [part for each in re.split(f"{gap}|;", text) for part in _coded_values(each)]
-    doubt = _BREAK if len(found) == 1 else _OR
     return [
-        (_CODE_AFTER.sub("", part), bool(doubt.search(part)) and not _CODE_AFTER.search(part))
+        (_CODE_AFTER.sub("", part), not _CODE_AFTER.search(part) and not is_plain(part))
         for part in found
     ]
 
 
+def is_plain(text: str) -> bool:
+    """Return whether a text can only be one value: it has no separators and is no sentence."""
+    return not any(each.search(text) for each in (_BREAK, _DOUBT, _SENTENCE))
+
+
 def _coded_values(text: str) -> list[str]:
-    """Return the values between commas or “or” if a code follows each, else the text as one."""
+    """Return the values between separators if a code follows each, else the text as one."""
     whole = _COMMAS.sub(", ", " ".join(text.split())).strip(" ,")
     parts = _AFTER_CODE.split(whole)
     return parts if all(map(_CODE_AFTER.search, parts)) else [whole] if whole else []

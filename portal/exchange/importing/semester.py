@@ -51,6 +51,7 @@ from portal.exchange.importing.section_rules import (
     requisites_by_section,
     restrictions_of,
     settled,
+    without_consent,
 )
 from portal.exchange.importing.semester_tables import (
     MEETINGS,
@@ -459,10 +460,13 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     seats = _read_seats(row, waitlist, new=new)
     if seats is None:
         return row.note("unreadable", "capacity", _k("Write a whole number."))
+    rules, consent = without_consent(row["restrictions"])
+    if consent:
+        row.values["consent"] = "Y"
     fields = _read_plain(row) | seats
     section = Section(row, course, credits_, fields, refused={"credits"} if kept else set())
     lists: list[ValueList] = []
-    section.restrict(restrictions_of(row, row["restrictions"], "restrictions", lists))
+    section.restrict(restrictions_of(row, rules, "restrictions", lists))
     semester.value_lists += ((section, each) for each in lists)
     semester.refused.discard(row["crn"])
     semester.sections[row["crn"]] = section

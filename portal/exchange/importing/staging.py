@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from portal.catalog.models import Course, Department, Section, Subject, Term
 from portal.exchange.importing.models import SourcedId
 from portal.exchange.importing.report import Note, Report, readable_key
+from portal.exchange.importing.section_rules import is_plain
 from portal.exchange.importing.tables import Row
 from portal.exchange.record_sql import part, section_part
 from portal.exchange.term_records import TermRecords, read_term_records
@@ -146,7 +147,7 @@ class Stage:
             set(self.session.scalars(select(Department.code))),
             {code for row in rows(shared) for code in row if code},
             read_term_records(self.session, term),
-            {(kind, value) for kind, value in rows(KNOWN_VALUES)},
+            {(kind, value) for kind, value, sure in rows(KNOWN_VALUES) if sure or is_plain(value)},
             dict(rows(OF_STUDENTS).all()),
         )
 
@@ -195,15 +196,13 @@ OF_STUDENTS = text(f"""
             CROSS JOIN unnest(ARRAY['major', 'field_of_study', 'program']) AS kind
     ) AS named GROUP BY kind
 """)
-# A value with a comma or an “or” may be a list that an earlier import misread, and so may the major
-# of that name.
-ONE_VALUE = "{0} NOT LIKE '%,%' AND {0} NOT ILIKE '% or %'"
+# And whether they are sure: others may be lists or sentences that an earlier import misread.
 KNOWN_VALUES = text(f"""
-    SELECT kind, value FROM restrictions WHERE {ONE_VALUE.format("value")}
-    UNION SELECT 'major', unnest(ARRAY[code, name]) FROM subjects
-        WHERE deleted_at IS NULL AND ({ONE_VALUE.format("name")} OR {REAL_MAJOR})
-    UNION SELECT 'college', school FROM departments WHERE deleted_at IS NULL
-    UNION {STUDENT_VALUES}
+    SELECT kind, value, false AS sure FROM restrictions
+    UNION SELECT 'major', unnest(ARRAY[code, name]), {REAL_MAJOR} FROM subjects
+        WHERE deleted_at IS NULL
+    UNION SELECT 'college', school, true FROM departments WHERE deleted_at IS NULL
+    UNION SELECT kind, value, true FROM ({STUDENT_VALUES}) AS of_students
 """)
 # Sections of the terms that the files are about.
 OF_TERMS = f"""

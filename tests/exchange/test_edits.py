@@ -21,6 +21,7 @@ from portal.catalog.models import (
     section_instructors,
 )
 from portal.core.db import transaction
+from portal.exchange.importing import runs
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.models import ImportedRecord, Options
 from portal.exchange.importing.report import Note, Report
@@ -181,13 +182,51 @@ def statuses(term: int) -> dict[str, str]:
 def test_sections_that_no_file_has_named_are_not_removed(tmp_path: Path) -> None:
     term, _ = run(tmp_path, campus().section("10002").section("10003"))
     forget("10003")
-    run(tmp_path, campus(), remove=True)
+    run(tmp_path, campus(), remove=True, cancels=True)
     assert statuses(term) == {"10001": "OPEN", "10002": "CANCELED", "10003": "OPEN"}
+
+
+def test_sections_are_removed_only_if_that_is_ticked(boss: FlaskClient, tmp_path: Path) -> None:
+    files = campus()
+    for number in range(10002, 10014):
+        files.section(str(number), section=str(number)[-2:])
+    term, _ = run(tmp_path, files)
+    before = statuses(term)
+    with transaction() as session:
+        session.execute(update(Section).where(Section.crn == "10013").values(status="CONFIRMED"))
+    before["10013"] = "CONFIRMED"
+    import_id = sent(boss, as_zip(campus()), term=TERM, remove="y")
+    shown = page(boss, import_id)
+    assert "12 sections are canceled." in shown
+    assert "0 students lose a seat. 0 students lose a waitlist position." in shown
+    assert "Cancel 12 sections, which can’t be undone" in shown
+    assert "Sections: Canceled, 12" in shown
+    assert "12 canceled" in shown
+    for number in range(2, 14):
+        assert f"CSC 225-{number:02}</span></a>" in shown
+    press(boss, import_id, "apply")
+    assert "Tick the box to confirm that sections are canceled." in page(boss, import_id)
+    assert statuses(term) == before
+    boss.post(f"/admin/imports/{import_id}/apply", data={"cancels": "yes"})
+    runs.continue_import(import_id)
+    assert statuses(term) == dict.fromkeys(before, "CANCELED") | {"10001": "OPEN"}
+
+
+def test_a_command_that_removes_sections_needs_the_option(tmp_path: Path) -> None:
+    term, _ = run(tmp_path, campus().section("10002"))
+    with pytest.raises(ImportFailedError, match="These files cancel sections"):
+        run(tmp_path, campus(), remove=True)
+    assert statuses(term) == {"10001": "OPEN", "10002": "OPEN"}
+    run(tmp_path, campus(), remove=True, cancels=True)
+    assert statuses(term)["10002"] == "CANCELED"
 
 
 def remove(folder: Path, files: Campus, **options: Any) -> Report:
     """Import, and remove what the files do not name."""
-    report, chosen = Report(), {"term": TERM, "update": True, "remove": True, **options}
+    report, chosen = (
+        Report(),
+        {"term": TERM, "update": True, "remove": True, "cancels": True, **options},
+    )
     import_files(files.write(folder), Options(**chosen), report, nothing)
     return report
 
@@ -264,7 +303,7 @@ def test_an_export_does_not_remove_what_was_made_after_it(tmp_path: Path) -> Non
     forget("10003")
     for name in ("sections.csv", "meetings.csv"):
         leave_out_rows(folder / name, "10002", "10003")
-    chosen = Options(term=TERM, update=True, remove=True)
+    chosen = Options(term=TERM, update=True, remove=True, cancels=True)
     import_files(folder, chosen, Report(), nothing)
     assert statuses(term) == {"10001": "OPEN", "10002": "CANCELED", "10003": "OPEN"}
 

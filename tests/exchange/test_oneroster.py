@@ -204,7 +204,7 @@ def test_what_is_to_be_deleted_goes_and_comes_back(tmp_path: Path) -> None:
     gone = {"status": "tobedeleted", "dateLastModified": "2030-09-01T00:00:00Z"}
     for file, number in (("enrollments", 0), ("users", 1), ("classes", 0)):
         row = School().rows[file][number] | gone
-        imported(School().only(file, row).write(tmp_path))
+        imported(School().only(file, row).write(tmp_path), cancels=True)
     assert taught() == []
     with transaction() as session:
         assert session.scalars(select(Section.status)).all() == ["CANCELED"]

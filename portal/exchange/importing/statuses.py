@@ -1,5 +1,6 @@
-"""Edited statuses of an export: each becomes the change of status that the section's page offers.
+"""Changes of status by an import: edited statuses of an export, and removed sections.
 
+An edited status becomes the change that the section's page offers. A removed section is canceled.
 Other files change no status, because they do not tell which one the section had.
 
 The edits are staged as records of their own kind, `status`, so the preview, its digest and the
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from portal.catalog import sections
+from portal.catalog import requisites, sections
 from portal.catalog.sections import STATUS_CHANGES, NotPossible, SeenSection
 from portal.core.i18n import _k
 from portal.exchange.importing.edits import HERE, OVERWRITTEN, STALE
@@ -38,12 +39,16 @@ REFUSALS = {
     ("NEW", "CANCELED"): _k("A draft can’t be canceled. Delete it on its page."),
 }
 CHANGES = text("""
-    SELECT sections.id, sections.term_id, sections.version,
-        before ->> 'status' AS before, after ->> 'status' AS after
+    SELECT sections.id, sections.term_id, sections.version, change = 'removed' AS removed,
+        before ->> 'status' AS before, after ->> 'status' AS after,
+        courses.code, number, coalesce(nullif(sections.title, ''), courses.title) AS title
     FROM import_changes AS changes
     JOIN terms ON terms.name = split_part(changes.key, E'\\t', 1) AND terms.deleted_at IS NULL
     JOIN sections ON term_id = terms.id AND crn = split_part(changes.key, E'\\t', 2)
-    WHERE import_id = :id AND changes.kind = 'status' ORDER BY sections.id
+    JOIN courses ON courses.id = course_id
+    WHERE import_id = :id
+        AND (changes.kind = 'status' OR changes.kind = 'section' AND change = 'removed')
+    ORDER BY sections.id
 """)
 
 LOSSES = text("""
@@ -59,7 +64,10 @@ class StatusEdit(NamedTuple):
     """A section whose status an import changes, and the action of STATUS_CHANGES that does it."""
 
     seen: SeenSection
+    name: str
+    title: str
     action: str
+    removed: bool  # canceled because the files remove it
 
 
 def stage_status(  # noqa: PLR0913  what a section is, and what its row says
@@ -142,21 +150,25 @@ def losses(session: Session, ids: Sequence[int]) -> Losses:
 
 
 def change_statuses(session: Session, found: Import) -> None:
-    """Change the statuses in the transaction that applies an import. Raise Stale or NotPossible.
+    """Change the edited statuses in the transaction of an import. Raise Stale or NotPossible.
 
     Each gets its own entry in the audit trail, which names the import.
     """
     reason = f"Import {found.id}: {found.name}"
-    for seen, action in edits_of(session, found.id):
-        if not action:
-            raise NotPossible(STATUS, seen.section_id)
-        sections.change_status_within(session, action, seen, found.account_id, reason)
+    for each in edits_of(session, found.id):
+        if each.removed:  # written with the other changes
+            continue
+        if not each.action:
+            raise NotPossible(STATUS, each.seen.section_id)
+        sections.change_status_within(session, each.action, each.seen, found.account_id, reason)
 
 
 def _edits(session: Session, import_id: int) -> Iterator[StatusEdit]:
     for row in session.execute(CHANGES, {"id": import_id}):
         seen = SeenSection(row.term_id, row.id, row.version)
-        yield StatusEdit(seen, action_to(row.before, row.after))
+        action = "cancel" if row.removed else action_to(row.before, row.after)
+        name = f"{requisites.shown(row.code)}-{row.number}"
+        yield StatusEdit(seen, name, row.title, action, row.removed)
 
 
 def _status_written(word: str) -> str | None:

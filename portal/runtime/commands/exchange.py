@@ -52,7 +52,9 @@ DAY = click.DateTime(["%Y-%m-%d"])
 @click.option("--layout", default="semester", show_default=True, type=click.Choice(LAYOUTS))
 @click.option("--term", default="", help="Name of the semester, such as “Fall 2020”.")
 @click.option("--update", is_flag=True, help="Allow changes to a term that already exists.")
-@click.option("--remove", is_flag=True, help="Remove records missing from these files.")
+@click.option(
+    "--remove", is_flag=True, help="Remove records missing from these files; sections are canceled."
+)
 @click.option("--overwrite", is_flag=True, help="Replace what admins edited since the last import.")
 @click.option(
     "--erase",
@@ -64,7 +66,8 @@ DAY = click.DateTime(["%Y-%m-%d"])
     "--cancel-sections",
     "cancels",
     is_flag=True,
-    help="Cancel the sections whose status is Canceled in the files of an export.",
+    help="Cancel sections: those whose status is Canceled in the files of an export, those that"
+    " OneRoster files delete, and, with --remove, those missing from the files.",
 )
 @click.option(
     "--columns",

@@ -16,7 +16,6 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from wtforms import BooleanField, DateField, ValidationError
 from wtforms.validators import Optional
 
-from portal.catalog.sections import StoredSection, find_section
 from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n, current_locale, translated
@@ -38,6 +37,7 @@ from portal.exchange.importing.import_jobs import ProgressStep, step_of
 from portal.exchange.importing.models import LAYOUTS, Import, Options
 from portal.exchange.importing.report import LATE, LEFT, report_rows, summary
 from portal.exchange.importing.semester import LONGEST_NAME
+from portal.exchange.importing.statuses import StatusEdit
 from portal.exchange.importing.steps import STEPS
 from portal.exchange.importing.upserts import count_changes, count_notified
 from portal.people.models import Account
@@ -54,7 +54,6 @@ from portal.web.http.uploads import MOST_BYTES, takes_files
 
 bp = Blueprint("imports", __name__, url_prefix="/imports")
 USUAL = Options()
-MOST_CANCELED = 100  # sections that the page names
 NAME_THE_TERM = _l("Enter a term name of at most %(most)s characters.")
 FIRST_DAY = _l("Enter the first day as a date such as 2026-08-31.")
 LAST_DAY = _l("Enter the last day as a date such as 2026-08-31.")
@@ -136,8 +135,8 @@ class ImportForm(Form):
     )
     remove = BooleanField(
         _l(
-            "Remove records that these files no longer contain: empty sections, people"
-            " from earlier files, enrollments in the listed classes"
+            "Remove records that these files no longer contain: people from earlier files,"
+            " enrollments in the listed classes. Empty sections are canceled."
         )
     )
 
@@ -311,26 +310,24 @@ def _page(import_id: int, dates: TermDatesForm) -> ResponseReturnValue:
 
 @dataclass(frozen=True)
 class StatusActs:
-    """The effects of the edited statuses of an import, and the sections that it cancels."""
+    """The effects of the statuses that an import changes, and the sections that it cancels."""
 
     sentences: list[str]
-    canceled: list[tuple[StoredSection, list[AffectedStudent]]]  # the first of them
-    number: int  # of canceled sections
+    canceled: list[tuple[StatusEdit, list[AffectedStudent]]]
 
 
 def _acts(session: Session, import_id: int) -> StatusActs:
-    """Return what the edited statuses of an import do, and who is affected."""
+    """Return what the statuses that an import changes do, and who is affected."""
     edits = statuses.edits_of(session, import_id)
     counts = Counter(each.action for each in edits)
     sentences = [text for action, text in _texts_of_counts(counts).items() if counts[action]]
-    found = [each.seen for each in edits if each.action == "cancel"]
+    found = sorted((each for each in edits if each.action == "cancel"), key=lambda it: it.name)
+    ids = [each.seen.section_id for each in found]
     if found:
-        lost = statuses.losses(session, [each.section_id for each in found])
+        lost = statuses.losses(session, ids)
         sentences += effects.of_losses(lost.seats, lost.positions, lost.prior)
-    first = found[:MOST_CANCELED]
-    people = students.people_of(session, [each.section_id for each in first])
-    stored = [find_section(session, each.term_id, each.section_id) for each in first]
-    return StatusActs(sentences, [(each, people[each.id]) for each in stored if each], len(found))
+    people = students.people_of(session, ids)
+    return StatusActs(sentences, [(each, people[each.seen.section_id]) for each in found])
 
 
 def _texts_of_counts(counts: Mapping[str, int]) -> dict[str, str]:

@@ -1,6 +1,8 @@
-"""What imports changed in each section, for the history on its page."""
+"""What imports changed in each section, and what they could not read of it, for its pages."""
 
+import json
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -8,6 +10,7 @@ from typing import Any
 from sqlalchemy import insert, select, text
 from sqlalchemy.orm import Session
 
+from portal.core.i18n import translated
 from portal.exchange.importing.models import Import, SectionImport
 from portal.exchange.importing.report import changed_fields
 from portal.exchange.importing.review import field_name
@@ -24,6 +27,70 @@ CHANGED = text("""
     WHERE import_id = :id AND changes.kind IN ('section', 'status', 'teaching')
     ORDER BY sections.id, changes.key COLLATE "C"
 """)
+
+# Findings that make a new section a draft, with the fields that lack a value then.
+REQUISITES = ("prerequisites", "corequisites")
+LACKING = {
+    "restriction_unclear": ("restrictions",),
+    "restriction_commas": ("restrictions",),
+    "unreadable": ("restrictions",),
+    "no_tree": REQUISITES,
+    **dict.fromkeys(("days_unreadable", "times_unreadable", "dates_unreadable"), ("meetings",)),
+    "status": ("status",),
+}
+# Drafts with the newest import that made them, and its findings about them. A doubt about a list
+# is noted once for all sections that have it. Settled are fields that an admin or another import
+# has changed since, and all of a section that was published since.
+UNREAD = text("""
+    WITH made AS (
+        SELECT DISTINCT ON (section_id) section_id, import_id, at, crn,
+            'term:' || term_id || ' section:' || section_id AS subject
+        FROM section_imports JOIN sections ON sections.id = section_id
+        WHERE section_id = ANY(:ids) AND change IN ('added', 'restored')
+            AND status = 'NEW' AND deleted_at IS NULL
+        ORDER BY section_id, import_id DESC
+    ), noted AS (
+        SELECT made.*, kind, position, value, detail FROM made
+        JOIN import_notes AS notes ON notes.import_id = made.import_id AND key = crn
+        WHERE kind <> 'restriction_commas'
+            AND (kind <> 'unreadable' OR "column" IN ('rule', 'kind', 'value'))
+        UNION
+        SELECT made.*, notes.kind, position, restrictions.value, detail FROM made
+        JOIN restrictions USING (section_id)
+        JOIN import_notes AS notes ON notes.import_id = made.import_id
+            AND left(restrictions.value, 200) = CASE notes.kind
+                WHEN 'restriction_commas' THEN detail::json -> 1 ->> 'text' END
+    )
+    SELECT section_id, import_id, name, at, kind, value, detail
+    FROM noted JOIN imports ON imports.id = import_id
+    WHERE CAST(:lacking AS jsonb) ? kind AND NOT EXISTS (
+        SELECT FROM audit_entries AS entries
+        WHERE entries.subject = noted.subject AND entries.at > noted.at
+            AND (action = 'section.publish' OR EXISTS (
+                SELECT FROM jsonb_array_elements_text(CAST(:lacking AS jsonb) -> kind) AS field
+                WHERE before IS NOT NULL AND before -> field IS DISTINCT FROM after -> field
+            ))
+    ) AND NOT EXISTS (
+        SELECT FROM section_imports AS later
+        CROSS JOIN jsonb_array_elements_text(CAST(:lacking AS jsonb) -> kind) AS field
+        WHERE later.section_id = noted.section_id AND later.import_id > noted.import_id
+            AND later.fields ? field
+    ) ORDER BY section_id, position
+""")
+
+
+@dataclass(frozen=True)
+class UnreadValues:
+    """An import that made a section a draft, and the values that it could not read of it."""
+
+    file: str
+    at: datetime
+    values: dict[str, list[str]]  # by the name of a field
+
+    @property
+    def text(self) -> str:
+        """Return such as `restrictions: “Special permission of the Dean”`."""
+        return "; ".join(f"{name}: {', '.join(found)}" for name, found in self.values.items())
 
 
 @dataclass(frozen=True)
@@ -55,6 +122,21 @@ def store(session: Session, import_id: int) -> None:
     rows = [{"section_id": each, "import_id": import_id, **found[each]} for each in sorted(found)]
     for start in range(0, len(rows), BATCH):
         session.execute(insert(SectionImport), rows[start : start + BATCH])
+
+
+def unread_values(session: Session, sections: Collection[int]) -> dict[int, UnreadValues]:
+    """Return what nobody has entered yet in those of the sections that an import made drafts."""
+    unread: dict[int, UnreadValues] = {}
+    query = {"ids": list(sections), "lacking": json.dumps(LACKING)}
+    for row in session.execute(UNREAD, query):
+        quoted = f"“{row.value}”" if row.value else ""
+        if row.kind == "restriction_unclear":  # a part of its cell
+            quoted = translated(row.detail)
+        found = unread.setdefault(row.section_id, UnreadValues(row.name, row.at, {}))
+        texts = found.values.setdefault(field_name(LACKING[row.kind][0]), [])
+        if (text_ := quoted or translated(row.detail)) not in texts:
+            texts.append(text_)
+    return unread
 
 
 def imports_of(session: Session, section_id: int) -> list[ImportedSection]:

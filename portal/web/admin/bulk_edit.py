@@ -28,6 +28,7 @@ from portal.catalog.sections import (
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
+from portal.exchange.importing.history import unread_values
 from portal.ledger.errors import LedgerUnavailable
 from portal.people.roles import Right
 from portal.recorder import read_with_fallback
@@ -39,8 +40,10 @@ from portal.web.admin import underfilled
 from portal.web.admin.sections import (
     SectionQuery,
     apply_in_ledger,
+    in_words,
     make_status_change,
     may_add_rooms,
+    names_of_unread,
 )
 from portal.web.forms import Form, ReasonForm, SelectOneField, TextField
 from portal.web.http.access import demand, requires, visitor
@@ -210,6 +213,8 @@ def index(term_id: int) -> ResponseReturnValue:
             form_of_reason = ReasonForm(formdata=None)
             return underfilled.review_page(offered, chosen, sent, form_of_reason, plan.skipped)
         plan = _explained(session, offered, plan)
+        of_all = {each.stored.id: each.stored.name for each in plan.edits}
+        cautions = names_of_unread(session, of_all) if plan.change == "publish" else []
     if sent["refused"]:
         form.refuse(sent["refused"])
     reason = ReasonForm(sent)
@@ -219,6 +224,7 @@ def index(term_id: int) -> ResponseReturnValue:
         "admin/bulk_review.html",
         term=offered.term,
         plan=plan,
+        cautions=cautions,
         form=form,
         reason=reason,
         label=_label(plan.change),
@@ -411,8 +417,14 @@ def _explained(session: Session, offered: TermCatalog, plan: Plan) -> Plan:
         later = _as_planned(offered, plan.edits)
         edits = [_with_effects(session, offered, later, each) for each in plan.edits]
     else:
+        ids = [each.stored.id for each in plan.edits] if plan.change == "publish" else []
+        unread = unread_values(session, ids)
         edits = [
-            replace(each, sentences=effects.of_status(plan.change, effects.occupancy(each.stored)))
+            replace(
+                each,
+                sentences=effects.of_status(plan.change, effects.occupancy(each.stored)),
+                cautions=[in_words(unread[each.stored.id])] if each.stored.id in unread else [],
+            )
             for each in plan.edits
         ]
     return replace(plan, edits=edits)

@@ -29,10 +29,15 @@ from portal.catalog.views import section_order
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.core.form_fields import whole_number
-from portal.core.i18n import _, _l
+from portal.core.i18n import _, _l, _n
 from portal.core.moments import milliseconds
 from portal.core.sorting import Sorting
-from portal.exchange.importing.history import ImportedSection, imports_of
+from portal.exchange.importing.history import (
+    ImportedSection,
+    UnreadValues,
+    imports_of,
+    unread_values,
+)
 from portal.exchange.importing.review import SORTS as SORTS_OF_CHANGES
 from portal.ledger.types import SeatCounts
 from portal.people.roles import Right
@@ -240,6 +245,8 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
             code, details = stored.course_code, stored.details
             cautions = section_warnings.of_section(session, offered, code, details, stored.id)
             clashing = students.clashing(session, stored.id, offered, details.meetings)
+        unread = unread_values(session, [stored.id])
+        cautions = [*map(in_words, unread.values()), *cautions]
         log = audit_trail.latest_about(session, stored.subject)
         imported = imports_of(session, stored.id)
     pooled = sorted(stored.pool.ids) if stored.pool else []
@@ -272,6 +279,32 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
         sorts=SORTS_OF_CHANGES,
         editable=not stored.obstacle,
     )
+
+
+def in_words(unread: UnreadValues) -> str:
+    """Return what an import could not read of a section."""
+    day = local_clock().day(milliseconds(unread.at))
+    facts = {"day": day, "file": unread.file, "values": unread.text}
+    return _("The import of %(day)s (%(file)s) could not read: %(values)s.", **facts)
+
+
+def names_of_unread(session: Session, chosen: Mapping[int, str]) -> list[str]:
+    """Return a sentence with those of the sections of which an import could not read values.
+
+    `chosen` has their names by id.
+    """
+    unread = unread_values(session, chosen)
+    if not unread:
+        return []
+    names = ", ".join(name for each, name in chosen.items() if each in unread)
+    return [
+        _n(
+            "%(num)s draft has values that an import could not read: %(names)s.",
+            "%(num)s drafts have values that an import could not read: %(names)s.",
+            len(unread),
+            names=names,
+        )
+    ]
 
 
 def _by_time(
@@ -359,6 +392,7 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id, Right.CHANGE_SECTIONS)
         people = students.people(session, stored.id) if change in {"cancel", "confirm"} else []
+        unread = unread_values(session, [stored.id]) if change == "publish" else {}
     now, name, texts = effects.occupancy(stored), stored.name, STATUS_PAGES[change]
     address = url_for(".show", term_id=term_id, section_id=section_id)
     form = ReasonForm() if change == "cancel" else OptionalReasonForm()
@@ -383,7 +417,7 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
         title=str(texts.title),
         button=str(texts.button),
         back=(address, name),
-        meaning=effects.of_status(change, now),
+        meaning=[*map(in_words, unread.values()), *effects.of_status(change, now)],
         danger=change in {"cancel", "delete"},
         seen={"version": stored.version},
         refusal=effects.status_refusal(change, stored, now) if request.method == "GET" else "",

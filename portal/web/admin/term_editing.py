@@ -1,6 +1,7 @@
 """Terms: created, also as a copy; edited, published, archived; windows copied from another term."""
 
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date
 from hashlib import sha256
 from typing import Any
@@ -11,12 +12,12 @@ from itsdangerous import BadSignature, URLSafeSerializer
 from wtforms import DateField
 
 from portal.backend import backend
-from portal.catalog import cohort_names, terms
+from portal.catalog import cohort_names, requisites, terms
 from portal.catalog.deletion import InTheWay
 from portal.catalog.formatting import day
 from portal.catalog.local_time import LocalClock, local_clock
 from portal.catalog.models import Term
-from portal.catalog.term_catalog import expire, live_terms, term_label
+from portal.catalog.term_catalog import catalog_of, expire, live_terms, term_label
 from portal.catalog.terms import DeadlineAfterTerm, NameTaken, TermDetails
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _, _l, _n
@@ -27,6 +28,7 @@ from portal.ledger.errors import LedgerUnavailable, WindowRefused
 from portal.people.roles import Right
 from portal.recorder import read_with_fallback
 from portal.reports.effects import term_rules as effects
+from portal.web.admin.sections import names_of_unread
 from portal.web.admin.term_rules import FIRST_COME
 from portal.web.admin.windows import REFUSED
 from portal.web.confirm import (
@@ -278,9 +280,22 @@ def change_state(term_id: int, state_change: str) -> ResponseReturnValue:
     page = wording.page(
         (url_for(".term", term_id=term_id), found.name), facts=[(_("Term"), found.name)]
     )
+    if state_change == "publish":
+        page = replace(page, meaning=[*_unread_drafts(term_id), *page.meaning])
     if request.method == "GET" and found.state != terms.STATE_CHANGES[state_change].of:
         return refused(page, str(CHANGED))
     return confirm(page, act)
+
+
+def _unread_drafts(term_id: int) -> list[str]:
+    """Return a sentence that names the drafts with values that an import could not read."""
+    drafts = {
+        each.id: f"{requisites.shown(each.course_code)}-{each.number}"
+        for each in catalog_of(term_id).sections
+        if each.status == "NEW"
+    }
+    with transaction() as session:
+        return names_of_unread(session, drafts)
 
 
 @bp.route("/<int:term_id>/windows/copy", methods=["GET", "POST"])

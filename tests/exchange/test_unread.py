@@ -1,0 +1,130 @@
+"""Values that an import could not read are named until someone has entered them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import select, update
+
+from portal.catalog.models import Section, Term
+from portal.catalog.sections import SeenSection, change_status
+from portal.core.db import transaction
+from portal.exchange.importing.models import Options
+from portal.exchange.importing.report import Report
+from portal.exchange.importing.runs import import_files
+from tests.cast import Cast
+from tests.exchange.campus import Campus, nothing
+from tests.web import pages
+from tests.web.admin.sections.forms import change, text_of
+
+pytestmark = pytest.mark.usefixtures("backend")
+TERM = "Spring 2021"
+SENTENCE = "Special permission of the Dean"
+SAID = f"could not read: restrictions: “{SENTENCE}”."
+
+
+def put_in(folder: Path, campus: Campus) -> None:
+    import_files(campus.write(folder), Options(term=TERM, update=True), Report(), nothing)
+
+
+def campus(restrictions: str = SENTENCE, **section: str) -> Campus:
+    found = Campus(restrictions=restrictions, **section)
+    found.columns["sections.csv"] += " restrictions"
+    return found
+
+
+def the(crn: str = "10001") -> Section:
+    with transaction() as session:
+        return session.scalars(select(Section).where(Section.crn == crn)).one()
+
+
+def at(boss: FlaskClient, page: str = "", crn: str = "10001") -> str:
+    """A page of the section."""
+    found = the(crn)
+    return text_of(boss.get(f"/admin/terms/{found.term_id}/sections/{found.id}{page}"))
+
+
+def test_a_drafts_page_and_its_publishing_name_what_was_not_read(
+    boss: FlaskClient, tmp_path: Path
+) -> None:
+    put_in(tmp_path, campus().section("10002"))
+    assert the().status == "NEW"
+    for page in ("", "/publish"):
+        assert SAID in at(boss, page)
+        assert "The import of " in at(boss, page)
+        assert "could not read" not in at(boss, page, "10002")
+
+
+@pytest.mark.parametrize(
+    ("meeting", "said"),
+    [
+        ({"days": "XX"}, "meetings: “XX”."),
+        ({"date_start": "soon"}, "meetings: “soon”."),
+        ({"start_time": "noonish"}, "meetings: “noonish”."),
+    ],
+)
+def test_days_times_and_dates_are_named(
+    boss: FlaskClient, tmp_path: Path, meeting: dict[str, Any], said: str
+) -> None:
+    put_in(tmp_path, Campus().meets(**meeting).section("10002"))
+    assert said in at(boss)
+
+
+def test_prerequisites_and_rows_of_restrictions_are_named(
+    boss: FlaskClient, tmp_path: Path
+) -> None:
+    campus = Campus().restriction("must_be", "mood", "X")
+    campus.prerequisites = {"10001": {"prerequisites": ["CSC ???"]}}
+    put_in(tmp_path, campus)
+    assert "restrictions: “mood”" in at(boss)
+    assert "prerequisites: " in at(boss)
+
+
+def test_a_doubtful_list_is_named_at_each_section_that_has_it(
+    boss: FlaskClient, tmp_path: Path
+) -> None:
+    sentence = "Must be enrolled in one of the following Majors: Biology, Chemistry"
+    put_in(tmp_path, campus(sentence).section("10002", restrictions=sentence))
+    for crn in ("10001", "10002"):
+        assert the(crn).status == "NEW"
+        assert "restrictions: “Biology, Chemistry”." in at(boss, crn=crn)
+
+
+def test_what_a_later_file_says_is_settled(boss: FlaskClient, tmp_path: Path) -> None:
+    put_in(tmp_path, campus())
+    put_in(tmp_path, campus(capacity="45"))
+    assert SAID in at(boss)
+    levels = "Must be enrolled in one of the following Levels: Graduate"
+    put_in(tmp_path, campus(levels))
+    assert "could not read" not in at(boss)
+
+
+def test_what_an_admin_enters_is_settled(boss: FlaskClient, tmp_path: Path) -> None:
+    put_in(tmp_path, campus())
+    change(boss, the(), note="Soon")
+    assert SAID in at(boss)
+    change(boss, the(), restrictions="must be level: Graduate")
+    assert "could not read" not in at(boss)
+
+
+def test_what_was_published_is_settled(boss: FlaskClient, tmp_path: Path, cast: Cast) -> None:
+    put_in(tmp_path, campus())
+    for action in ("publish", "unpublish"):
+        found = the()
+        change_status(action, [SeenSection(found.term_id, found.id, found.version)], cast.max.id)
+    assert the().status == "NEW"
+    assert "could not read" not in at(boss)
+
+
+def test_several_and_the_term_count_and_name_them(boss: FlaskClient, tmp_path: Path) -> None:
+    put_in(tmp_path, campus().section("10002"))
+    with transaction() as session:
+        session.execute(update(Section).values(status="NEW"))
+        session.execute(update(Term).values(state="draft"))
+    term, said = the().term_id, "1 draft has values that an import could not read: CSC 225-01."
+    assert said in text_of(boss.get(f"/admin/terms/{term}/publish"))
+    form = {"section": [str(the(crn).id) for crn in ("10001", "10002")], "change": "publish"}
+    page = text_of(pages.send(boss, f"/admin/terms/{term}/sections/several", form))
+    assert said in page
+    assert page.count(SAID) == 1

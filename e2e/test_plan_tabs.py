@@ -2,6 +2,7 @@
 
 from playwright.sync_api import expect
 
+from e2e.campus import cancel
 from e2e.person import Meet, Person, context_of
 from e2e.plans import lines, plan
 from portal.catalog.models import Section, Term
@@ -97,3 +98,28 @@ def test_the_sum_of_a_plan_follows_my_classes(
         expect(page.mine).to_contain_text("4 of 21 credits")
         expect(page.page.locator("#plan .mine-sum")).to_contain_text("4 of 21 credits")
     assert not [*ben.complaints, *tab.complaints]
+
+
+def test_a_plan_follows_the_registrar_who_cancels_a_section(
+    meet: Meet, term: Term, section: Section, others: list[Section]
+) -> None:
+    builders.an_open_window(term)
+    ada = meet("ada").enter(term)
+    for each in (section, others[0]):
+        plan(ada, each)
+    unplanned = ada.row(others[1]).locator(".row-plan")
+    expect(unplanned).to_be_visible()
+    tab = Person(context_of(ada).new_page()).listen(f"/terms/{term.id}/plan")
+    elsewhere = Person(context_of(ada).new_page()).enter(term, "?q=nothing")
+    pages = [each.page for each in (ada, tab, elsewhere)]
+    for page in pages:
+        expect(page.locator("#plan .mine-sum")).to_contain_text("8 of 21 credits")
+    for each in (section, others[1]):
+        cancel(each)
+    for page in pages:
+        expect(page.locator("#plan .mine-sum")).to_contain_text("4 of 21 credits")
+        expect(page.locator("#plan")).to_contain_text("has been canceled.")
+        expect(page.locator("#plan [data-first]")).to_have_count(1)
+    expect(tab.page.locator("#plan .plan-wait")).to_have_count(1)
+    expect(unplanned).to_be_hidden()
+    assert not [*ada.complaints, *tab.complaints, *elsewhere.complaints]

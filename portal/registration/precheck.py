@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from portal.catalog.term_catalog import SectionView, TermCatalog
     from portal.people.student_profile import StudentProfile
     from portal.registration.plans import Plan
-    from portal.registration.requests import Alternative
+    from portal.registration.requests import Alternative, Choice
 
 Reasons = dict[int, list[Reason]]  # by section
 Wanted = tuple["SectionView", int]  # a section and its credits (hundredths)
@@ -108,21 +108,24 @@ class Precheck:
     def refusals_of_plan(self, plan: "Plan") -> list[list[Reasons]]:
         """Return the likely refusals of each alternative of each choice.
 
-        An alternative is checked beside the first alternatives of the other choices.
+        An alternative is checked beside the first possible alternatives of the other choices. An
+        impossible one has no other reasons than that.
         """
-        firsts = [choice.alternatives[0] for choice in plan.choices]
+        firsts = first_possible(plan, self.catalog)
         of_firsts = self.refusals_together(offered(firsts, self.catalog))
 
-        def of(at: int, rank: int, alternative: "Alternative") -> Reasons:
+        def of(at: int, alternative: "Alternative") -> Reasons:
             named, found = [each.section for each in alternative], of_firsts
-            if rank:
+            lost = {each: gone(each, self.catalog) for each in named}
+            if any(lost.values()):
+                return lost
+            if alternative != firsts[at]:
                 beside = [*firsts[:at], alternative, *firsts[at + 1 :]]
                 found = self.refusals_together(offered(beside, self.catalog), about=named)
-            return {each: found.get(each, [Reason("section_unknown")]) for each in named}
+            return {each: found[each] for each in named}
 
         return [
-            [of(at, rank, each) for rank, each in enumerate(choice.alternatives)]
-            for at, choice in enumerate(plan.choices)
+            [of(at, each) for each in choice.alternatives] for at, choice in enumerate(plan.choices)
         ]
 
     def needed_by(
@@ -225,9 +228,37 @@ def offered(alternatives: Sequence["Alternative"], catalog: "TermCatalog") -> li
     ]
 
 
+def gone(section: int, catalog: "TermCatalog") -> list[Reason]:
+    """Return a reason if a planned section can't be had by anyone: canceled, or not offered."""
+    view = catalog.published(section)
+    if view is None:
+        return [Reason("section_unknown")]
+    return [Reason("section_canceled")] if view.status == "CANCELED" else []
+
+
+def possible(choice: "Choice", catalog: "TermCatalog") -> tuple["Alternative", ...]:
+    """Return the alternatives of a choice that count: none of their sections is gone."""
+    return tuple(
+        each
+        for each in choice.alternatives
+        if not any(gone(part.section, catalog) for part in each)
+    )
+
+
+def first_possible(plan: "Plan", catalog: "TermCatalog") -> list["Alternative"]:
+    """Return the first alternative of each choice that counts; an empty one if there is none."""
+    return [next(iter(possible(choice, catalog)), ()) for choice in plan.choices]
+
+
+def possible_plan(plan: "Plan", catalog: "TermCatalog") -> "Plan":
+    """Return the plan without the alternatives that do not count."""
+    left = [replace(each, alternatives=possible(each, catalog)) for each in plan.choices]
+    return replace(plan, choices=tuple(each for each in left if each.alternatives))
+
+
 def plan_credits(plan: "Plan", catalog: "TermCatalog", held: Collection[int]) -> int:
-    """Return the credits (hundredths) that all first alternatives add to the `held` sections."""
-    firsts = [choice.alternatives[0] for choice in plan.choices]
+    """Return the credits (hundredths) that a plan's first possible alternatives add to `held`."""
+    firsts = first_possible(plan, catalog)
     return sum(adds for section, adds in offered(firsts, catalog) if section.id not in held)
 
 

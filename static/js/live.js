@@ -39,7 +39,9 @@ function wish() {
   const student = Number(document.querySelector("[data-live-student]")?.dataset.liveStudent);
   const room = Number(document.querySelector("[data-room]")?.dataset.room);
   const staff = "staff" in document.body.dataset; // who read counts in other words
-  const sections = ids('[id^="seats-"]', "seats-");
+  // The plan follows what becomes of its sections, also where no row shows them.
+  const planned = (document.getElementById("plan")?.dataset.sections ?? "").split(" ").filter(Boolean).map(Number);
+  const sections = [...new Set([...planned, ...ids('[id^="seats-"]', "seats-")])].slice(0, 400);
   // What is over the credit limit may not be so after a drop.
   const held = ids('[id^="act-"]:is([data-held], [data-why="credit_limit"])', "act-");
   const mark = document.getElementById("mine")?.dataset.mark ?? "";

@@ -55,7 +55,7 @@ function drawIn(week, shown, code, clashes) {
     }
   };
   putAll("#mine [data-state=selected] [data-meets]", "mine");
-  putAll("#plan .plan-option:first-child [data-meets]", "planned");
+  putAll("#plan .plan-option[data-first] [data-meets]", "planned");
   if (shown && !drawn) put(week, shown, code, clashes ? "clash" : "would");
   days.forEach(share);
 }

@@ -2,7 +2,11 @@
 
 const plan = () => document.getElementById("plan");
 
+const CATALOG = 2100; // ms, by which every server knows of it
+const SPREAD = 1400;
+
 let asked = 0; // times: only the newest answer is shown
+let heard = 0;
 
 async function refresh() {
   asked += 1;
@@ -17,6 +21,20 @@ async function refresh() {
 function follow() {
   const { mark: known } = plan()?.dataset ?? {};
   if (known && known !== document.getElementById("mine")?.dataset.mark) refresh();
+}
+
+// Nor can a plan count on a section that is canceled, until it is offered again.
+function hear(text) {
+  if (!plan()) return;
+  const [planned, gone] = ["sections", "gone"].map((name) => new Set(plan().dataset[name].split(" ")));
+  for (const [, id, facts] of text.matchAll(/id="seats-(\d+)"([^>]*)>/g)) {
+    const canceled = facts.includes('data-closed="canceled"');
+    const changes = gone.has(id) ? !facts.includes("data-closed") : canceled;
+    if (planned.has(id) && changes) {
+      clearTimeout(heard);
+      heard = setTimeout(refresh, CATALOG + Math.random() * SPREAD);
+    }
+  }
 }
 
 function mark() {
@@ -51,6 +69,8 @@ new MutationObserver(() => {
   if (document.activeElement?.matches(".plan-asleep")) plan().querySelector(".plan-submit").focus();
 }).observe(document.body, { subtree: true, attributeFilter: ["data-phase"] });
 
+addEventListener("htmx:wsBeforeMessage", ({ detail: { message } }) => hear(message));
+addEventListener("fs:fragments", ({ detail }) => hear(detail));
 addEventListener("fs:plan", (event) => {
   if (event.detail.version !== Number(plan()?.dataset.seq)) refresh();
 });

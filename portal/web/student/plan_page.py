@@ -16,6 +16,7 @@ from portal.core import logs
 from portal.core.cache import AWAY
 from portal.core.i18n import _, _l
 from portal.ledger.errors import LedgerBehind, LedgerUnavailable
+from portal.ledger.types import Reason
 from portal.live.publish import signal_student
 from portal.people.roles import Right
 from portal.registration import commands, plans
@@ -24,6 +25,7 @@ from portal.registration.next_steps import section_name
 from portal.registration.plan_store import StalePlan, change, settle
 from portal.registration.plans import MOST_TOGETHER, CannotPlan, Change, Plan, Problem, change_of
 from portal.registration.precheck import plan_credits
+from portal.registration.reasons import explain
 from portal.registration.requests import Alternative, SectionRequest
 from portal.web.http import flash_messages
 from portal.web.http.access import requires, visitor
@@ -225,10 +227,15 @@ def toggle_plan(term_id: int) -> ResponseReturnValue:
     adds = "add" in request.form
     section = _number("add" if adds else "remove")
     now, view = mine_of(term_id), published_section(term_id, section)
-    if adds:
+    canceled = view.status == "CANCELED"
+    if adds and not canceled:
         now, view = visible_section(term_id, section)
     try:
-        plan, message = _with(now, view) if adds else _without(view)
+        if adds and canceled:
+            [why] = explain([Reason("section_canceled")], now.case(view))
+            message, plan = why.text, None
+        else:
+            plan, message = _with(now, view) if adds else _without(view)
     except CannotPlan as error:
         message, plan = _hindrance(error), None
     tone = "go" if plan else "few"

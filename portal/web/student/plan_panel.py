@@ -14,9 +14,16 @@ from portal.ledger.types import SeatCounts
 from portal.registration import plans
 from portal.registration.credits import amount, credit_choices, credits_in_words, points
 from portal.registration.plans import Plan
-from portal.registration.precheck import Reasons, plan_credits
+from portal.registration.precheck import (
+    Reasons,
+    first_possible,
+    gone,
+    plan_credits,
+    possible,
+    possible_plan,
+)
 from portal.registration.reasons import FOR_ALL, Explanation, distinct, explain
-from portal.registration.requests import SectionRequest
+from portal.registration.requests import Choice, SectionRequest
 from portal.web.http.request_info import split_url
 from portal.web.student import fragments, request_form
 from portal.web.student.earlier_terms import LastTime, last_time
@@ -73,6 +80,7 @@ def _draw(  # noqa: PLR0913  the ways in which a page may want it
     shared = [each for found in everything for each in found if each.code in FOR_ALL]
     common = [*student_term.late_to_add, *shared]
     planned = plan_credits(plan, student_term.catalog, student_term.held)
+    left = possible_plan(plan, student_term.catalog)
     html = current_app.jinja_env.get_template("fragments/plan.html").render(
         student_term=student_term,
         plan=plan,
@@ -87,10 +95,17 @@ def _draw(  # noqa: PLR0913  the ways in which a page may want it
         after=amount(student_term.credits + planned),
         over=student_term.credits + planned > student_term.limit,
         points=amount,
-        packed=plans.write(plan),
+        packed=plans.write(left),
+        submits=not all(_is_had(each, student_term.held) for each in left.choices),
+        gone=[each for each in plan.sections if gone(each, student_term.catalog)],
         key=request_form.new_key(),
     )
     return Markup(html)  # noqa: S704 - the template escapes
+
+
+def _is_had(choice: Choice, held: Collection[int]) -> bool:
+    """Return whether the student has one of the alternatives already."""
+    return any(all(part.section in held for part in each) for each in choice.alternatives)
 
 
 def _rounds(student_term: StudentTerm) -> list[BallotView]:
@@ -114,21 +129,30 @@ def _lines(
     """
     seats = backend().ledger.seats_of(student_term.term.id, plan.sections) if full else {}
     last = last_time(student_term.term.id) if full else {}
+    firsts = first_possible(plan, student_term.catalog)
+    ended = student_term.phase.kind == "ended"
     lines = []
     for at, choice in enumerate(plan.choices):
         later = {section for each in plan.choices[at + 1 :] for section in each.sections}
+        left = possible(choice, student_term.catalog)
         options = [
             {
                 "name": student_term.case(None).names(part.section for part in alternative),
                 "parts": [_part(student_term, part, seats, last) for part in alternative],
+                "gone": alternative not in left,
+                "first": alternative == firsts[at],
                 # Of two first choices that clash, the later one loses, so only it shows that.
-                "problems": reasons_against(student_term, found, later if rank == 0 else ()),
+                "problems": reasons_against(
+                    student_term, found, later if alternative == firsts[at] else ()
+                )
+                if alternative not in left or not ended
+                else [],
             }
-            for rank, (alternative, found) in enumerate(
-                zip(choice.alternatives, reasons[at], strict=True)
-            )
+            for alternative, found in zip(choice.alternatives, reasons[at], strict=True)
         ]
-        lines.append({"options": options, "wait": choice.wait, "key": choice.sections[0]})
+        waitlists = 0 if ended else len(left)
+        line = {"options": options, "wait": choice.wait, "key": choice.sections[0]}
+        lines.append(line | {"waitlists": waitlists})
     return lines
 
 
@@ -139,7 +163,7 @@ def _part(
     last: dict[int, LastTime],
 ) -> dict[str, Any]:
     """Return a section of an alternative; its `view` is None if it is no longer offered."""
-    view = student_term.catalog.section(part.section)
+    view = student_term.catalog.published(part.section)
     known = seats.get(part.section) or (unknown_counts(view) if view else None)
     return {
         "section": part.section,

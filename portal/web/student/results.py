@@ -337,13 +337,18 @@ def _outcome(choice: Choice, result: ChoiceResult, case: RefusalContext) -> Choi
 def _application(
     section: int, result: ChoiceResult, case: RefusalContext
 ) -> ApplicationStart | None:
-    """Return what can lift a reason about the section, or one that refused all choices alike."""
+    """Return what can lift a reason about the section, or one that refused all choices alike.
+
+    Nothing can if the section is canceled.
+    """
     why = [
         each
         for answer in chain.from_iterable(result.refused)
         for each in answer.reasons
         if each.code in FOR_ALL or answer.section == section
     ]
+    if any(each.code == "section_canceled" for each in why):
+        return None
     reasons = explain(why, replace(case, section=case.catalog.published(section)))
     return next((each.apply for each in reasons if each.apply), None)
 

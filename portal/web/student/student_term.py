@@ -172,8 +172,8 @@ class StudentTerm:
 
     @cached_property
     def classes(self) -> list[SectionView]:
-        """Return the sections with a seat, and the first alternatives of the plan."""
-        firsts = (choice.alternatives[0] for choice in (self.plan.choices if self.plan else ()))
+        """Return the sections with a seat, and the first possible alternatives of the plan."""
+        firsts = precheck.first_possible(self.plan or Plan(), self.catalog)
         planned = [part.section for alternative in firsts for part in alternative]
         return self.catalog.some(dict.fromkeys([*self.held, *planned]))
 

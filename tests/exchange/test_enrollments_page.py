@@ -49,6 +49,25 @@ def test_the_rest_is_applied_without_it(boss: FlaskClient) -> None:
     assert roster() == [("90001", "S-1")]
 
 
+def test_the_rest_cancels_sections_only_if_that_is_ticked(boss: FlaskClient) -> None:
+    other = {"courseSourcedId": "crs", "termSourcedIds": "fall", "classCode": "CSCI-1200-02"}
+    school = School().student(2).seats(1).add("classes", title="Second", **other)
+    press(boss, sent(boss, school.zip(), layout="oneroster"), "apply")
+    school.rows["classes"][1]["status"] = "tobedeleted"
+    school.enroll().enroll("u-2")
+    import_id = sent(boss, school.zip(), layout="oneroster")
+    shown = page(boss, import_id)
+    assert shown.count(f"/imports/{import_id}/rest") == shown.count("Apply without them") == 1
+    press(boss, import_id, "rest")
+    assert "Tick the box to confirm" in page(boss, import_id)
+    boss.post(f"/admin/imports/{import_id}/rest", data={"cancels": "yes"})
+    runs.continue_import(import_id)
+    assert roster() == [("90001", "S-1")]
+    with transaction() as session:
+        statuses = session.scalars(select(Section.status).order_by(Section.crn)).all()
+    assert statuses == ["OPEN", "CANCELED"]
+
+
 def test_it_is_read_again_to_put_everyone_in_past_rules_and_capacity(boss: FlaskClient) -> None:
     import_id = sent(boss, one_too_many(), layout="oneroster")
     press(boss, import_id, "past")

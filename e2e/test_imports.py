@@ -25,7 +25,8 @@ def files(term: Term, tmp_path: Path) -> Path:
     """A section that is new to the term, in a zip; one row of it makes no sense."""
     campus = Campus(crn="77001", term=term.name)
     campus.rows["courses.csv"][0]["title"] = "Imported just now"
-    campus.meets(crn="77001").restriction("must_be", "level", "Graduate", crn="99")
+    campus.meets(crn="77001", date_start=f"{term.starts_on}", date_end=f"{term.ends_on}")
+    campus.restriction("must_be", "level", "Graduate", crn="99")
     path = tmp_path / "semester.zip"
     path.write_bytes(as_zip(campus))
     return path
@@ -227,7 +228,7 @@ def test_dates_that_no_file_has_are_given_on_a_phone(
     page.get_by_label("Files", exact=True).set_input_files(path)
     page.get_by_label("Term", exact=True).fill(f"Summer of {crn}")
     page.get_by_role("button", name="Upload and preview").click()
-    boss.asks_until(page.get_by_text("No meeting has dates."))
+    boss.asks_until(page.get_by_text("No meeting has dates that can be used."))
     page.get_by_label("First day").fill("2032-05-10")
     again.click()
     expect(page.locator(".errors li")).to_have_text(

@@ -304,8 +304,8 @@ def test_a_suffix_of_a_name_leaves_no_doubt(tmp_path: Path) -> None:
 
 def test_titles_above_the_header_and_a_date_without_year_are_no_obstacle(tmp_path: Path) -> None:
     lines = [ALGORITHMS | {"Date (MM/DD)": "12/28-01/15"}]
-    folder = write_csv(tmp_path, lines, "", "Class Schedule Listing", "Spring 2021")
-    [meeting] = read(folder)[0].sections["20551"]["meetings"]
+    folder = write_csv(tmp_path, lines, "", "Class Schedule Listing", "Fall 2021")
+    [meeting] = read(folder, term="Fall 2021")[0].sections["20551"]["meetings"]
     assert meeting[4:6] == ["2021-12-28", "2022-01-15"]
 
 

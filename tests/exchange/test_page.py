@@ -202,7 +202,7 @@ def test_missing_dates_of_a_term_are_given_on_the_page_of_the_failed_import(
 ) -> None:
     import_id = sent(boss, as_zip(Campus().meets(date_start="", date_end="")))
     shown = page(boss, import_id)
-    assert "No meeting has dates. Give the first and last day of the term." in shown
+    assert "No meeting has dates that can be used. Give the first and last day" in shown
     assert "--starts" not in shown
     again = f"/admin/imports/{import_id}/again"
     for day, dates in (

@@ -1,5 +1,6 @@
 """What the import makes of rows that are not as they should be: nothing vanishes unsaid."""
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,39 @@ def test_dates_that_make_no_sense_become_the_terms(tmp_path: Path) -> None:
     statuses = [each["status"] for each in records.sections.values()]
     assert statuses == ["OPEN", "NEW", "OPEN", "OPEN"]
     assert kinds(report) == {"dates_unreadable": 1, "dates_missing": 1, "dates_reversed": 1}
+
+
+@pytest.mark.parametrize(
+    ("term", "first", "last", "column"),
+    [
+        ("Spring 2021", "2021-01-15", "2022-05-01", "date_end"),
+        ("Spring 2021", "2019-01-15", "2021-05-01", "date_start"),
+        ("Spring 2021", "2020-12-28", "2021-05-01", ""),
+        ("Fall 2021", "2020-08-30", "2020-12-17", "date_start"),
+        ("Fall 2021", "2021-08-30", "2022-12-17", "date_end"),
+        ("Fall 2021", "2021-08-30", "2022-02-10", ""),
+        ("Academic year 2020-2021", "2020-08-30", "2021-12-17", ""),
+        ("Evening classes", "2027-08-30", "2029-12-17", ""),
+    ],
+)
+def test_dates_of_other_years_do_not_stretch_the_term(
+    tmp_path: Path, term: str, first: str, last: str, column: str
+) -> None:
+    campus = Campus().section("10002", {"date_start": first, "date_end": last})
+    records, report = read(campus.write(tmp_path), term=term)
+    found = [(note.column, note.value) for note in report.of("dates_unreadable")]
+    odd = first if column == "date_start" else last
+    assert ((column, odd) in found) == bool(column)
+    section, of_term = records.sections["10002"], records.kinds["term"][term]
+    assert section["status"] == ("NEW" if column else "OPEN")
+    assert (first >= of_term["starts"] and last <= of_term["ends"]) == (not column)
+
+
+def test_dates_fit_a_term_of_which_the_dates_are_given(tmp_path: Path) -> None:
+    campus = Campus().section("10002", {"date_start": "2019-01-15", "date_end": "2021-05-01"})
+    days = {"starts": date(2019, 1, 1), "ends": date(2021, 6, 1)}
+    _records, report = read(campus.write(tmp_path), **days)
+    assert report.of("dates_unreadable") == []
 
 
 def test_instructors_are_listed_once_without_staff(tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ def test_other_files_and_a_new_portal_read_the_status_as_before(
 ) -> None:
     edit(files, of_2="Canceled")
     report = Report()
-    options = Options(term="Fall 2031", cancels=True)
+    options = Options(term="Fall 2030 again", cancels=True)
     done = import_files(files, options, report, nothing)
     assert moved(done.counts)["section"] == {"added": 2}
     assert [note.key for note in report.of("canceled")] == ["2"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import time
 from typing import Any
 
-from portal.catalog.spellings import Unreadable, date_of, days_of, start_of, time_of
+from portal.catalog.spellings import Unreadable, days_of, start_of, time_of
 from portal.core.i18n import StoredMessageError, _k
 from portal.exchange.importing.meetings import (
     CONFLICTS,
@@ -16,6 +16,7 @@ from portal.exchange.importing.meetings import (
     LAST_MINUTE,
     ONE_TIME,
     Meeting,
+    ReadDay,
     read_kind,
     read_meeting,
     read_room,
@@ -25,12 +26,11 @@ from portal.exchange.importing.tables import Row
 UNREADABLE, UNCLEAR = "meeting_unreadable", "meeting_unclear"
 WHEN = ("days", "start_time", "end_time")
 DATES = ("date_start", "date_end")
-# Columns of a meeting that the portal keeps for each, with how to read them.
+# Columns of a meeting that the portal keeps for each, with how to read them. So are the dates.
 READ: dict[str, Callable[[str], Any]] = {
     "days": days_of,
     "start_time": start_of,
     "end_time": time_of,
-    **dict.fromkeys(DATES, date_of),
 }
 FIELDS = {
     "days": "days",
@@ -48,13 +48,14 @@ class _Stated:
     row: Row
     erase: bool
     exported: bool
+    read_day: ReadDay
     values: dict[str, Any] = field(default_factory=dict)  # by field of a meeting
     faulty: str = ""  # the column that can't be read
     fault: str | StoredMessageError = ""
     midnight: bool = False  # whether it ends then
 
     def __post_init__(self) -> None:
-        for column, read in READ.items():
+        for column, read in {**READ, **dict.fromkeys(DATES, self.read_day)}.items():
             if self.has(column):
                 try:
                     self.values[FIELDS[column]] = read(self.row[column])
@@ -118,7 +119,12 @@ class _Stated:
 
 
 def change_meetings(
-    rows: Iterable[Row], stored: list[list[Any]], *, erase: bool, exported: bool
+    rows: Iterable[Row],
+    stored: list[list[Any]],
+    read_day: ReadDay,
+    *,
+    erase: bool,
+    exported: bool,
 ) -> list[Meeting]:
     """Return the meetings of a section as the rows change those that the portal has.
 
@@ -127,7 +133,7 @@ def change_meetings(
     an export are reported.
     """
     known = [Meeting.of(facts) for facts in stored]
-    listed = [_Stated(row, erase, exported) for row in rows]
+    listed = [_Stated(row, erase, exported, read_day) for row in rows]
     listed = [each for each in listed if each.is_whole or each.says_anything]
     pairs = _pairs(listed, known)
     others = [each for at, each in enumerate(listed) if at not in pairs and each.says_anything]
@@ -151,7 +157,7 @@ def change_meetings(
         if at in pairs:
             found.append(_changed(each, known[pairs[at]]))
         elif each in others and not each.faulty:
-            found.append(read_meeting(each.row))
+            found.append(read_meeting(each.row, read_day))
     return found
 
 

@@ -361,7 +361,8 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "dates_unreadable": guessed(
         _l(
-            "The dates can’t be read. The dates of the term are used, and a new section is a draft."
+            "These dates can’t be used. The meeting has the dates of the term, and a new section is"
+            " a draft."
         ),
         WHEN_TODO,
     ),

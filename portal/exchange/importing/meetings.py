@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, time
 from typing import Any
@@ -37,12 +37,13 @@ PRIMARY = re.compile(r" ?\(P\)", re.IGNORECASE)  # Banner's mark of the primary 
 # What may follow a name after a comma. Md is a first name.
 SUFFIX = re.compile(r"[JS]R\.?|[JS]r\.?|[js]r\.?|II|III|IV|(?i:Ph\.? ?D\.?)|MD|M\. ?D\.")
 LONGEST_ROOM = 80
-NO_DATES = _k("No meeting has dates. Give the first and last day of the term.")
+NO_DATES = _k("No meeting has dates that can be used. Give the first and last day of the term.")
 REVERSED_DATES = _k("The last day of the term (%(day)s) is before the first day.")
 ONE_TIME = _k("One of the two times is missing.")
 ENDS_EARLY = _k("It ends before it starts.")
 Times = tuple[time | None, time | None]
 Dates = tuple[date | None, date | None]
+ReadDay = Callable[[str], date | None]  # raises Unreadable
 
 
 @dataclass
@@ -93,10 +94,10 @@ class Meeting:
         return [self.kind, self.days, *times, *dates, self.room, self.clashes]
 
 
-def read_meeting(row: Row) -> Meeting:
+def read_meeting(row: Row, read_day: ReadDay = date_of) -> Meeting:
     """Return the meeting of a row; a part that can't be read is TBA."""
     days = _read_days(row)
-    times, dates = _read_times(row, days or 0), _read_dates(row)
+    times, dates = _read_times(row, days or 0), _read_dates(row, read_day)
     none = (None, None)
     found = Meeting(read_kind(row), days or 0, *(times or none), *(dates or none), read_room(row))
     found.unread = None in (days, times, dates)
@@ -291,12 +292,15 @@ def _read_times(row: Row, days: int) -> Times | None:
     return starts_at, ends_at
 
 
-def _read_dates(row: Row) -> Dates | None:
+def _read_dates(row: Row, read_day: ReadDay) -> Dates | None:
     """Return both dates; None if they can't be read."""
+    column = "date_start"
     try:
-        first, last = date_of(row["date_start"]), date_of(row["date_end"])
+        first = read_day(row[column])
+        column = "date_end"
+        last = read_day(row[column])
     except Unreadable as error:
-        row.note("dates_unreadable", "date_start", error)
+        row.note("dates_unreadable", column, error)
         return None
     if first is None or last is None:
         row.note("dates_missing", "date_start")

@@ -21,6 +21,7 @@ from portal.catalog.spellings import (
     code_of,
     count_of,
     credits_of,
+    date_of,
     flag_of,
     subject_of,
 )
@@ -34,6 +35,7 @@ from portal.exchange.importing.meetings import (
     PRIMARY,
     REVERSED_DATES,
     Meeting,
+    ReadDay,
     read_instructors,
     read_meeting,
     set_dates,
@@ -166,6 +168,7 @@ class Semester:
     """All of it; sections by registration number, the rest by code."""
 
     here: KnownRecords
+    read_day: ReadDay
     # Name and school; None if there is no column for schools.
     departments: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     courses: dict[str, Course] = field(default_factory=dict)
@@ -215,7 +218,7 @@ def read_semester(
     here: KnownRecords,
 ) -> Semester:
     """Read a semester; `here` is what the portal has of it. Raise ImportFailedError if none."""
-    semester = Semester(here)
+    semester = Semester(here, _day_reader(options, here))
     tables = SemesterTables(files, options, report, progress, here.dates is not None)
 
     def read_each(rows: Iterable[Row], read: Callable[[Row, Semester], None]) -> None:
@@ -704,6 +707,38 @@ def _read_number(row: Row, column: str, *, new: bool) -> int | None:
 # Meetings, restrictions and cross-lists
 
 
+def _day_reader(options: Options, here: KnownRecords) -> ReadDay:
+    """Return what reads a date of the term: Unreadable if its year is another.
+
+    A term has the years of its name and of its dates. It may begin in December before, and go on
+    into the first half of the next year, unless the season in its name says other.
+    """
+    name = name_of(options)
+    seasons = {*SEASON.findall(name.lower())}
+    days = [day for day in (*(here.dates or ()), options.starts, options.ends) if day]
+    years = {*map(int, YEAR.findall(name)), *(day.year for day in days)}
+    around = {0: range(1, 13), 1: range(1, 7), -1: range(12, 13)}  # months by years from those
+    if seasons & {"spring", "summer"}:
+        del around[1]
+    if seasons & {"fall", "autumn", "summer"}:
+        del around[-1]
+
+    def read_day(text: str) -> date | None:
+        day = date_of(text)
+        if (
+            day
+            and years
+            and not any(
+                day.year - after in years and day.month in months
+                for after, months in around.items()
+            )
+        ):
+            raise Unreadable(_k("'%(text)s' is not in a year of the term."), text=text)
+        return day
+
+    return read_day
+
+
 def _read_meetings(tables: SemesterTables, semester: Semester, *, erase: bool) -> None:
     """Set meetings, and add the instructors, whom sections.csv may list too."""
     rows = (*tables.meetings, *tables.sections)
@@ -730,7 +765,8 @@ def _read_meetings(tables: SemesterTables, semester: Semester, *, erase: bool) -
         if crn in semester.here.sections:
             _change_meetings(section, met[crn], tables, semester, erase=erase)
         else:
-            section.meetings = [read_meeting(row) for row in met[crn] if _tells_meeting(row)]
+            told = filter(_tells_meeting, met[crn])
+            section.meetings = [read_meeting(row, semester.read_day) for row in told]
             if any(each.unread for each in section.meetings):
                 section.refused.add("meetings")
 
@@ -744,7 +780,9 @@ def _change_meetings(
     if rows:
         stored = semester.here.records.sections.get(section.row["crn"], {}).get("meetings", [])
         exported = bool(section.row["revision"])
-        section.meetings = change_meetings(rows, stored, erase=erase, exported=exported)
+        section.meetings = change_meetings(
+            rows, stored, semester.read_day, erase=erase, exported=exported
+        )
         same = [meeting.facts() for meeting in section.meetings] == stored
         section.changes_meetings = not (same and leaves_out(rows))
     elif erase:

@@ -48,6 +48,8 @@ def test_a_clean_semester_has_nothing_to_tell(tmp_path: Path) -> None:
         ({"capacity": "1,200", "remaining": "1200.0"}, (1200, 0, 10), set()),
         ({"wait_capacity": "3"}, (30, 0, 3), set()),
         ({"wait_capacity": "0"}, (30, 0, 0), set()),
+        ({"wait_capacity": "None"}, (30, 0, 0), set()),
+        ({"wait_capacity": "many"}, (30, 0, 10), {"count"}),
     ],
 )
 def test_seats_are_never_more_than_the_source_can_mean(
@@ -153,6 +155,21 @@ def test_dates_of_other_years_do_not_stretch_the_term(
     section, of_term = records.sections["10002"], records.kinds["term"][term]
     assert section["status"] == ("NEW" if column else "OPEN")
     assert (first >= of_term["starts"] and last <= of_term["ends"]) == (not column)
+
+
+@pytest.mark.parametrize(("day", "read_as"), [("2021-03-02", "NEW"), ("2021-03-04", "OPEN")])
+def test_a_single_date_is_one_of_the_days_of_the_meeting(
+    tmp_path: Path, day: str, read_as: str
+) -> None:
+    campus = Campus().section("10002", {"days": "MR", "date_start": day, "date_end": day})
+    records, report = read(campus.write(tmp_path))
+    assert records.sections["10002"]["status"] == read_as
+    assert len(report.of("dates_unreadable")) == (read_as == "NEW")
+
+
+def test_the_number_of_an_unreadable_waitlist_is_named(tmp_path: Path) -> None:
+    _section, report = only(tmp_path, Campus(wait_capacity="many"))
+    assert [note.more for note in report.of("count")] == ["10 is used."]
 
 
 def test_dates_fit_a_term_of_which_the_dates_are_given(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ class Meeting:
 def read_meeting(row: Row, read_day: ReadDay = date_of) -> Meeting:
     """Return the meeting of a row; a part that can't be read is TBA."""
     days = _read_days(row)
-    times, dates = _read_times(row, days or 0), _read_dates(row, read_day)
+    times, dates = _read_times(row, days or 0), _read_dates(row, days or 0, read_day)
     none = (None, None)
     found = Meeting(read_kind(row), days or 0, *(times or none), *(dates or none), read_room(row))
     found.unread = None in (days, times, dates)
@@ -292,8 +292,8 @@ def _read_times(row: Row, days: int) -> Times | None:
     return starts_at, ends_at
 
 
-def _read_dates(row: Row, read_day: ReadDay) -> Dates | None:
-    """Return both dates; None if they can't be read."""
+def _read_dates(row: Row, days: int, read_day: ReadDay) -> Dates | None:
+    """Return both dates; None if they can't be used, such as one day without the meeting."""
     column = "date_start"
     try:
         first = read_day(row[column])
@@ -307,6 +307,9 @@ def _read_dates(row: Row, read_day: ReadDay) -> Dates | None:
     elif last < first:
         row.note("dates_reversed", "date_end")
         return last, first
+    elif first == last and days and not days >> first.weekday() & 1:
+        row.note("dates_unreadable", column, _k("The meeting is not on that day of the week."))
+        return None
     return first, last
 
 

@@ -642,7 +642,7 @@ def _read_seats(row: Row, default: int, *, new: bool) -> dict[str, Any] | None:
         _read_number(row, "remaining", new=new),
         _read_count(row, "enrolled", new=new),
     )
-    waitlist = _read_count(row, "wait_capacity", new=new)
+    waitlist = _read_waitlist(row, new=new)
     try:
         capacity = _read_capacity(row, remaining, enrolled, new=new)
     except Unreadable:
@@ -668,8 +668,28 @@ def _read_seats(row: Row, default: int, *, new: bool) -> dict[str, Any] | None:
         row.note("counts_disagree", "remaining", text, seats=capacity, taken=prior)
     if waitlist is None and new:
         waitlist = default if capacity > 0 else 0
+        if not _is_count(row["wait_capacity"]):
+            row.note("count", "wait_capacity", _k("%(number)s is used."), number=waitlist)
     found = {"capacity": capacity, "waitlist": waitlist, "prior": prior}
     return {name: number for name, number in found.items() if number is not None}
+
+
+def _read_waitlist(row: Row, *, new: bool) -> int | None:
+    """Return the length of the waitlist, 0 for `none`. None if a new section has no number."""
+    if row["wait_capacity"].strip().upper() == "NONE":
+        return 0
+    if new and not _is_count(row["wait_capacity"]):
+        return None
+    return _read_count(row, "wait_capacity", new=new)
+
+
+def _is_count(text: str) -> bool:
+    """Return whether a text is a whole number or blank."""
+    try:
+        count_of(text)
+    except Unreadable:
+        return False
+    return True
 
 
 def _read_capacity(

@@ -785,8 +785,8 @@ def _read_meetings(tables: SemesterTables, semester: Semester, *, erase: bool) -
         if crn in semester.here.sections:
             _change_meetings(section, met[crn], tables, semester, erase=erase)
         else:
-            told = filter(_tells_meeting, met[crn])
-            section.meetings = [read_meeting(row, semester.read_day) for row in told]
+            stated = filter(_tells_meeting, met[crn])
+            section.meetings = [read_meeting(row, semester.read_day) for row in stated]
             if any(each.unread for each in section.meetings):
                 section.refused.add("meetings")
 

@@ -69,9 +69,9 @@ def sent(browser: FlaskClient, content: bytes, **form: str) -> int:
     return import_id
 
 
-def press(browser: FlaskClient, import_id: int, action: str) -> Any:
+def press(browser: FlaskClient, import_id: int, action: str, **form: str) -> Any:
     """Press a button of its page, and do what a worker would."""
-    answer = browser.post(f"/admin/imports/{import_id}/{action}")
+    answer = browser.post(f"/admin/imports/{import_id}/{action}", data=form)
     runs.continue_import(import_id)
     return answer
 

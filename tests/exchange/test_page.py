@@ -123,7 +123,7 @@ def test_sections_missing_from_the_files_stay_unless_removal_is_chosen(boss: Fla
     press(boss, sent(boss, as_zip(Campus())), "apply")
     with transaction() as session:
         assert set(session.scalars(select(Section.status))) == {"OPEN"}
-    press(boss, sent(boss, as_zip(Campus()), remove="yes"), "apply")
+    press(boss, sent(boss, as_zip(Campus()), remove="yes"), "apply", cancels="yes")
     with transaction() as session:
         found = dict(session.execute(select(Section.crn, Section.status)).all())
     assert found == {"10001": "OPEN", "10002": "CANCELED"}

@@ -134,16 +134,23 @@ def settled(found: ValueList, known: set[str]) -> tuple[Restrictions, bool]:
 
     It is one value if that is known, else several if only one reading has nothing but known
     values. `known` has them without capitals. A sentence or a long text is no value otherwise.
+    A new name such as "Civil & Mining Engineering" is one value, unless a part of it is known.
     """
     written = found.written
     bare = written.rstrip(" .")
     whole = next((each for each in (written, bare) if each.casefold() in known), None)
-    values = [whole] if whole else _known_values(_BREAK.split(bare), known)
+    pieces = _BREAK.split(bare)
+    values = [whole] if whole else _known_values(pieces, known)
     if values is None and (_SENTENCE.search(written) or len(written) > restrictions.LONGEST):
         text = written[: tables.LONGEST_VALUE]
         found.row.note("restriction_unclear", found.column, _k("“%(text)s”"), text=text)
         return [None], False
-    return [(found.rule, found.kind, each) for each in values or [written]], values is None
+    in_doubt = values is None and not (
+        all(each.strip().casefold() in {"and", "&"} for each in pieces[1::2])
+        and not known & {each.casefold() for each in pieces[::2]}
+        and not _DOUBT.search(written)
+    )
+    return [(found.rule, found.kind, each) for each in values or [written]], in_doubt
 
 
 def note_doubts(lists: list[ValueList]) -> None:

@@ -55,7 +55,7 @@ def test_a_student_is_added_over_capacity_and_sees_it_at_once(
     expect(over).to_be_visible()
     expect(ben.seats(last_seat).locator(".seats-over")).to_be_hidden()
     expect(watcher.page.locator("#as-is")).to_contain_text(
-        "2 taken + 0 free + 0 reserved = 1 seats + 1 over capacity"
+        "2 taken + 0 free + 0 reserved = 1 seat + 1 over capacity"
     )
     record = boss.page.locator("#record")
     expect(record).to_contain_text("Enrolled")

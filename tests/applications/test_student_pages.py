@@ -267,7 +267,7 @@ def test_refusals_that_one_permission_can_lift_lead_to_one_application(
     builders.an_open_window(term)
     press(ada, mine, "pick")
     page = unescape(ada.get(f"/terms/{term.id}/sections/{barred.id}/pick").text)
-    assert "One request covers these: Time conflict, Prerequisite missing." in page
+    assert "One request covers these: Prerequisite missing, Time conflict." in page
     assert page.count(here(barred, f"/new/permission?section={barred.id}")) == 1
 
 

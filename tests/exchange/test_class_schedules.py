@@ -649,7 +649,7 @@ def test_a_semester_as_banner_writes_it_comes_in_whole(
     tmp_path: Path, name: str, between: str
 ) -> None:
     folder, out = whole_semesters.folder_of(name, tmp_path), tmp_path / "banner"
-    term = "Fall 2020" if name == "real" else "Spring 2021"
+    term = whole_semesters.term_of(name)
     ours, _ = read(folder, term=term)
     out.mkdir()
     banners, report = read(write_xlsx(out, banner_lines(folder, between)).parent, term=term)

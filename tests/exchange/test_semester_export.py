@@ -133,7 +133,7 @@ def teaching(crn: str = "10001") -> list[str]:
 def test_a_whole_semester_comes_out_goes_in_and_comes_out_the_same(
     tmp_path: Path, name: str
 ) -> None:
-    term = "Fall 2020" if name == "real" else TERM
+    term = whole_semesters.term_of(name)
     imported(whole_semesters.folder_of(name, tmp_path), term)
     before = exported(tmp_path / "before", term)
     changes, report = updated(before, term=term)

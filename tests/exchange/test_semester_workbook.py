@@ -50,9 +50,9 @@ def book(tmp_path: Path, made: Made) -> Path:
     return workbook(tmp_path / "semester.xlsx")
 
 
-def workbook(path: Path) -> Path:
+def workbook(path: Path, term: str = TERM) -> Path:
     with path.open("wb") as out:
-        write_workbook(TERM, out)
+        write_workbook(term, out)
     return path
 
 
@@ -155,5 +155,7 @@ def test_an_admin_downloads_edits_and_uploads_it(
 def test_a_whole_semester_comes_out_as_a_workbook_and_changes_nothing(
     tmp_path: Path, name: str
 ) -> None:
-    imported(whole_semesters.folder_of(name, tmp_path), TERM)
-    assert updated(workbook(tmp_path / "semester.xlsx"), remove=True)[0] == {}
+    term = whole_semesters.term_of(name)
+    imported(whole_semesters.folder_of(name, tmp_path), term)
+    book = workbook(tmp_path / "semester.xlsx", term)
+    assert updated(book, remove=True, term=term)[0] == {}

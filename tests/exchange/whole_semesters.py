@@ -33,6 +33,11 @@ TIMES = [("8:00AM", "8:50AM"), ("10:00AM", "11:50AM"), ("12:20PM", "1:50PM"), ("
 HALVES = [("2021-01-06", "2021-04-30"), ("2021-01-06", "2021-02-26"), ("2021-03-01", "2021-04-30")]
 
 
+def term_of(name: str) -> str:
+    """Return the term of a semester."""
+    return "Fall 2020" if name == "real" else "Spring 2021"
+
+
 def folder_of(name: str, folder: Path) -> Path:
     """Return the folder of one of EACH; a new one for the semester that is made up."""
     return REAL if name == "real" else write_semester(folder / "made up")

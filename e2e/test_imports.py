@@ -197,7 +197,7 @@ def test_a_workbook_goes_out_is_edited_and_only_its_edited_cells_come_in(
     notes = boss.page.locator(".import-notes")
     expect(notes.get_by_text("Here: “7”.")).to_have_count(1)  # and it stays
     boss.page.get_by_role("button", name="Apply the import").click()  # the browser asks for a tick
-    boss.page.get_by_label("Cancel 1 section, which can’t be undone").check()
+    boss.page.get_by_label("Cancel 1 section. Students don’t get their seats back.").check()
     boss.page.get_by_role("button", name="Apply the import").click()
     expect(boss.page.get_by_text("The import was applied.")).to_be_visible()
     expect(ada.seats(section)).to_contain_text("23")

@@ -63,9 +63,7 @@ def test_a_student_is_added_over_capacity_and_sees_it_at_once(
     ben.confirm()
     expect(record).to_contain_text("No classes yet.")
     expect(over).to_have_count(0)
-    expect(watcher.page.locator("#as-is")).to_contain_text(
-        "1 taken + 0 free + 0 reserved = 1 seat"
-    )
+    expect(watcher.page.locator("#as-is")).to_contain_text("1 taken + 0 free + 0 reserved = 1 seat")
     portal.audit()
 
 

@@ -229,7 +229,7 @@ def offered(alternatives: Sequence["Alternative"], catalog: "TermCatalog") -> li
 
 
 def gone(section: int, catalog: "TermCatalog") -> list[Reason]:
-    """Return a reason if a planned section can't be had by anyone: canceled, or not offered."""
+    """Return the reason if a planned section is canceled or no longer offered."""
     view = catalog.published(section)
     if view is None:
         return [Reason("section_unknown")]

@@ -199,7 +199,7 @@ def test_sections_are_removed_only_if_that_is_ticked(boss: FlaskClient, tmp_path
     shown = page(boss, import_id)
     assert "12 sections are canceled." in shown
     assert "0 students lose a seat. 0 students lose a waitlist position." in shown
-    assert "Cancel 12 sections, which can’t be undone" in shown
+    assert "Cancel 12 sections. Students don’t get their seats back." in shown
     assert "Sections: Canceled, 12" in shown
     assert "12 canceled" in shown
     for number in range(2, 14):

@@ -67,7 +67,7 @@ unstored = partial(FindingKind, Action.UNSTORED)
 unchanged = partial(FindingKind, Action.UNCHANGED)
 kept = partial(FindingKind, Action.KEPT)
 
-WHEN_TODO = _l(
+UNREAD_WHEN = _l(
     "Correct this value and upload the files again, or enter it on the section’s page. Then publish"
     " the section."
 )
@@ -353,18 +353,18 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "days_unreadable": guessed(
         _l("The days can’t be read. The meeting is TBA, and a new section is a draft."),
-        WHEN_TODO,
+        UNREAD_WHEN,
     ),
     "times_unreadable": guessed(
         _l("The times can’t be read. The meeting is TBA, and a new section is a draft."),
-        WHEN_TODO,
+        UNREAD_WHEN,
     ),
     "dates_unreadable": guessed(
         _l(
             "These dates can’t be used. The meeting has the dates of the term, and a new section is"
             " a draft."
         ),
-        WHEN_TODO,
+        UNREAD_WHEN,
     ),
     "dates_missing": guessed(_l("The meeting has no dates. The dates of the term are used.")),
     "dates_reversed": repaired(_l("The last date is before the first. They were swapped.")),

@@ -125,7 +125,7 @@ def store(session: Session, import_id: int) -> None:
 
 
 def unread_values(session: Session, sections: Collection[int]) -> dict[int, UnreadValues]:
-    """Return what nobody has entered yet in those of the sections that an import made drafts."""
+    """Return the values that an import could not read and nobody has entered, by draft."""
     unread: dict[int, UnreadValues] = {}
     query = {"ids": list(sections), "lacking": json.dumps(LACKING)}
     for row in session.execute(UNREAD, query):

@@ -31,7 +31,7 @@ def value_text(name: str, fields: dict[str, Any]) -> str:
 def change_texts(name: str, before: Any, after: Any) -> tuple[str, str]:
     """Return both values of a changed field in readable form.
 
-    Of lists that are too long to show whole, only what goes and what comes; an ellipsis stands for
+    Lists that are too long to show whole are reduced to their differences; an ellipsis stands for
     the rest.
     """
     whole = max(len(whole_text(name, each)) for each in (before, after)) <= LONGEST

@@ -289,7 +289,7 @@ def in_words(unread: UnreadValues) -> str:
 
 
 def names_of_unread(session: Session, chosen: Mapping[int, str]) -> list[str]:
-    """Return a sentence with those of the sections of which an import could not read values.
+    """Return a sentence that names the sections with values that an import could not read.
 
     `chosen` has their names by id.
     """

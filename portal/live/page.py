@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from portal.core.i18n import ENGLISH
+from portal.live.frames import text_frame
 from portal.live.seat_counts import Audience
 from portal.live.updates import PageSignal
 from portal.people.visitors import Visitor
@@ -27,6 +29,11 @@ class Batch:
     def __init__(self, fragments: Mapping[str, str]) -> None:
         self.fragments = fragments
         self.html = "".join(fragments.values())
+
+    @cached_property
+    def frame(self) -> bytes:
+        """Return the batch as it is sent, the same to every page."""
+        return text_frame(self.html)
 
     def then(self, later: "Batch") -> "Batch":
         """Return both in one; later fragments replace earlier ones of the same name."""
@@ -49,11 +56,17 @@ class PageUpdate:
 
 
 class Page:
-    """Holds at most one version of each fragment, so that a slow page costs little."""
+    """Holds at most one version of each fragment, so that a slow page costs little.
+
+    New fragments are sent at once by `send_now`, if nothing else waits to be sent and that takes no
+    waiting. Everything else is left to the page's own sender, which `wake` wakes.
+    """
 
     __slots__ = (
         "_batch",
         "_lock",
+        "_send_now",
+        "_sending",
         "_signals",
         "_update",
         "_wake",
@@ -73,6 +86,7 @@ class Page:
         visitor: Visitor,
         wake: Callable[[], None],
         language: str = str(ENGLISH),
+        send_now: Callable[[bytes], bool] = lambda _: False,
     ) -> None:
         self.visitor = visitor
         self.language = language
@@ -84,6 +98,8 @@ class Page:
         self.check_at = monotonic() + CHECK_SECONDS
         self.check_due = False
         self._wake = wake
+        self._send_now = send_now
+        self._sending = False
         self._lock = Lock()
         self._batch = EMPTY
         self._signals: dict[tuple[str, Any], str] = {}
@@ -97,6 +113,8 @@ class Page:
     def add_fragments(self, batch: Batch) -> None:
         """Send fragments; unsent ones of the same names are dropped."""
         with self._lock:
+            if batch.html and not self._waiting and self._send_now(batch.frame):
+                return
             self._batch = batch if self._batch is EMPTY else self._batch.then(batch)
         self._wake()
 
@@ -132,10 +150,25 @@ class Page:
         self._wake()
 
     def take_update(self) -> PageUpdate:
-        """Return everything to send now."""
+        """Return everything to send now; call `sent` afterwards."""
         with self._lock:
+            self._sending = self._waiting
             update, self._update = self._update, PageUpdate()
             update.html, self._batch = self._batch.html, EMPTY
             update.signals = list(self._signals.values())
             self._signals.clear()
         return update
+
+    def sent(self) -> None:
+        """Note that what was taken has been sent."""
+        self._sending = False
+
+    @property
+    def _waiting(self) -> bool:
+        """Whether something must be sent before new fragments, which may be newer."""
+        return bool(
+            self._sending
+            or self._batch is not EMPTY
+            or self._signals
+            or self._update.student_changed
+        )

@@ -128,7 +128,7 @@ class SocketSession:
     ) -> None:
         self.socket = socket
         self.hub = hub
-        self.page = Page(visitor, socket.event.set, str(current_locale()))
+        self.page = Page(visitor, socket.event.set, str(current_locale()), self._send_now)
         self.allowance = MessageAllowance()
         self.session = session  # session id
         self.ends = ends  # when the session ends, in seconds since 1970
@@ -158,6 +158,14 @@ class SocketSession:
             self.page.check_due = False
             self._check()
         self._send(self.page.take_update())
+        self.page.sent()
+
+    def _send_now(self, frame: bytes) -> bool:
+        """Send a frame for the hub, if that takes no waiting."""
+        sent: bool = self.socket.connected and self.socket.sock.send_now(frame)
+        if sent:
+            FRAMES.inc()
+        return sent
 
     def _receive(self, message: str | bytes) -> None:
         try:

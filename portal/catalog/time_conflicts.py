@@ -49,11 +49,11 @@ def clash_in_words(section: "SectionView | None", held: "SectionView | None", na
     """Describe the conflict of a section with the held one, called `name`, and its times."""
     pairs = list(_clashing(section, held)) if section and held else []
     if not pairs:
-        return _("It meets at the same time as your %(name)s.", name=name)
-    requested_times, held_times = (_times(meetings) for meetings in zip(*pairs, strict=True))
+        return same_time_in_words(name)
+    requested, meetings = zip(*pairs, strict=True)
+    requested_times, held_times = _times(requested), _times(meetings)
     if requested_times == held_times:
-        times = requisites.all_of(held_times)
-        return _("It meets at the same time as your %(name)s (%(times)s).", name=name, times=times)
+        return same_time_in_words(name, meetings)
     return _n(
         "It meets %(mine)s, at the same time as your %(name)s (%(times)s).",
         "It meets %(mine)s, at the same time as your %(name)s (%(times)s).",
@@ -62,6 +62,13 @@ def clash_in_words(section: "SectionView | None", held: "SectionView | None", na
         name=name,
         times=requisites.all_of(held_times),
     )
+
+
+def same_time_in_words(name: str, meetings: "Iterable[MeetingView]" = ()) -> str:
+    """Return that a section meets at the same time as what the student calls `name`."""
+    if times := requisites.all_of(_times(meetings)):
+        return _("It meets at the same time as your %(name)s (%(times)s).", name=name, times=times)
+    return _("It meets at the same time as your %(name)s.", name=name)
 
 
 def _clashing(

@@ -7,11 +7,12 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from portal.backend import backend
-from portal.catalog.formatting import day, days, money
+from portal.catalog.formatting import day, money
 from portal.catalog.local_time import LocalClock
 from portal.catalog.requisites import all_of, shown
 from portal.catalog.section_changes import changes
 from portal.catalog.term_catalog import catalog_of
+from portal.catalog.time_conflicts import same_time_in_words
 from portal.catalog.views import MeetingView
 from portal.core.i18n import _, _k, _l, _n
 from portal.ledger.types import Reason
@@ -217,18 +218,13 @@ def _change(label: str, old: list[str], new: list[str]) -> str:
 
 def _conflicts(notification: Notification) -> list[str]:
     """Return a sentence for each section of the student that meets at the same time."""
-    texts = []
-    for each in notification.data.get("clashes", ()):
-        meetings = [MeetingView("", "", True, *meeting) for meeting in each["meetings"]]  # noqa: FBT003
-        times = dict.fromkeys(f"{days(view.mask)} {view.times}" for view in meetings)
-        texts.append(
-            _(
-                "It meets at the same time as your %(name)s (%(times)s).",
-                name=_named(each),
-                times=all_of(list(times)),
-            )
+    return [
+        same_time_in_words(
+            _named(each),
+            [MeetingView("", "", True, *meeting) for meeting in each["meetings"]],  # noqa: FBT003
         )
-    return texts
+        for each in notification.data.get("clashes", ())
+    ]
 
 
 # Permissions, holds and windows

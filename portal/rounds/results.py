@@ -6,6 +6,7 @@ from typing import Any
 from portal.allocation.result import Why
 from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog, catalog_of
+from portal.catalog.time_conflicts import same_time_in_words
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.ledger.types import Reason
@@ -136,7 +137,6 @@ def _rules_in_words(
 SAID = {
     Why.SEATED: _l("You got it."),
     Why.NOT_NEEDED: _l("Not needed: you got a section that you ranked higher."),
-    Why.CLASH: _l("It meets at the same time as your choice %(number)s."),
     Why.SAME_COURSE: _l("It is another section of the course you got with choice %(number)s."),
     Why.MOST_COURSES: _l("Your higher choices already gave you as many courses as you asked for."),
     Why.CREDITS: _l("Together with your higher choices, it would be over your maximum credits."),
@@ -155,6 +155,8 @@ SAID_OF_TURN = {
 
 def _in_words(found: Round, why: Why, turn: int, other: int) -> str:
     """Return why an alternative was given or not; `other` is the number of another choice, or 0."""
+    if why == Why.CLASH:
+        return same_time_in_words(_("choice %(number)s", number=other))
     text = SAID_OF_TURN.get((found.mechanism, why)) if turn else None
     if why == Why.JOINT and other:
         text = COSTS_JOINT

@@ -29,6 +29,7 @@ from portal.catalog.models import (
     Term,
     section_instructors,
 )
+from portal.catalog.term_fields import rule_values, set_rules
 from portal.core.audit_trail import AuditEntry, add_audit_entry
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _l
@@ -113,10 +114,8 @@ def create(wanted: TermDetails, source: int | None, by: int, reason: str) -> int
             if source:
                 # Changes of sections wait for this lock, so the copy is of one moment.
                 model = session.get_one(Term, source, with_for_update=True)
-                term.credit_limit, term.drops_per_day = model.credit_limit, model.drops_per_day
-                term.skip_limit, term.skip_reasons = model.skip_limit, list(model.skip_reasons)
+                set_rules(term, rule_values(model) | _moved_deadlines(model, term))
                 term.bands = model.bands
-                _copy_deadlines(model, term)
                 session.add(term)
                 session.flush()
                 copied = {"copied": model.name, "sections": _copy_sections(session, model, term)}
@@ -230,11 +229,11 @@ def moved_by(source: Term | TermDetails, target: Term | TermDetails) -> timedelt
 # Copies of the sections of a term.
 
 
-def _copy_deadlines(source: Term, target: Term) -> None:
+def _moved_deadlines(source: Term, target: Term) -> dict[str, date]:
     """Move the deadlines by as many weeks as the windows and meetings, but not past the term."""
-    for name in DEADLINES:
-        if day := getattr(source, name):
-            setattr(target, name, min(day + moved_by(source, target), target.ends_on))
+    moved = moved_by(source, target)
+    days = {name: getattr(source, name) for name in DEADLINES}
+    return {name: min(day + moved, target.ends_on) for name, day in days.items() if day}
 
 
 def _copy_sections(session: Session, source: Term, target: Term) -> int:

@@ -28,26 +28,26 @@ from portal.catalog.models import (
 )
 from portal.catalog.search import index
 from portal.catalog.section_fields import FIELDS, PLAIN, PlainFields
+from portal.catalog.term_fields import TermRules, rule_values
 from portal.core.audit_trail import AuditEntry
 from portal.ledger.types import SkipRule
 
 
 @dataclass(frozen=True, slots=True)
-class TermView:
+class TermView(TermRules):
     """A term as pages and rules need it."""
 
     id: int
     name: str
     starts_on: date
     ends_on: date
-    credit_limit: Decimal
-    drops_per_day: int
-    passes: SkipRule | None = None  # how often a waiter may be skipped before losing the position
     state: str = "published"
-    add_deadline: date | None = None
-    drop_deadline: date | None = None
-    withdraw_deadline: date | None = None
     bands: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+
+    @property
+    def skip_rule(self) -> SkipRule | None:
+        """Return how many skips lose a waitlist position; None if it is never lost."""
+        return SkipRule(self.skip_limit, self.skip_reasons) if self.skip_limit else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +161,9 @@ def term_view(term: Term) -> TermView:
         term.name,
         term.starts_on,
         term.ends_on,
-        term.credit_limit,
-        term.drops_per_day,
-        SkipRule(term.skip_limit, tuple(term.skip_reasons)) if term.skip_limit else None,
         term.state,
-        term.add_deadline,
-        term.drop_deadline,
-        term.withdraw_deadline,
         tuple(term.bands),
+        **rule_values(term),
     )
 
 

@@ -65,7 +65,7 @@ def _fill(
         seats = ledger.seats_of(term, [section])[section]
         heads = ledger.head(term, section, min(max(seats.open, seats.kept, 1), AT_ONCE))
         candidates = [_candidate(offered, section, student, windows) for student in heads]
-        done = ledger.promote(term, section, candidates, correlation, offered.term.passes)
+        done = ledger.promote(term, section, candidates, correlation, offered.term.skip_rule)
         yield done
         # Another process may have changed the head. If nothing moved, the scheduler tries again.
         if not done.more or not (done.promoted or done.passed or done.aside):

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from portal.catalog.courses import CourseDetails
 from portal.catalog.section_fields import FIELDS as SECTION_FIELDS
+from portal.catalog.term_fields import LABELS as TERM_RULES
 from portal.core.audit_trail import AUDIT_ACTIONS
 from portal.core.i18n import _l
 from portal.people.student_editing import StudentDetails
-from portal.windows.deadlines import LABELS as DEADLINES
 
 SUBJECTS = {
     "account": _l("Account"),
@@ -36,12 +36,12 @@ SUBJECTS = {
     "webhook": _l("Webhook"),
     "window": _l("Window"),
 }
-# Fields of courses and sections have the labels of their tables.
+# Fields of courses, sections and terms have the labels of their tables.
 FIELDS = {
     **{name: label for name, (label, _lines) in CourseDetails.FIELDS.items()},
     **{name: label for name, (label, _lines) in StudentDetails.FIELDS.items()},
     **{name: each.label for name, each in SECTION_FIELDS.items()},
-    **DEADLINES,
+    **TERM_RULES,
     "account": _l("Account"),
     "active": _l("Active"),
     "admin": _l("Registrar’s office"),
@@ -64,7 +64,6 @@ FIELDS = {
     "departments": _l("Departments"),
     "deliveries": _l("Deliveries"),
     "dropped": _l("Seats dropped"),
-    "drops_per_day": _l("Drops per day"),
     "ends_at": _l("Ends"),
     "ends": _l("Last day"),
     "enrolled": _l("Enrollments"),
@@ -91,8 +90,6 @@ FIELDS = {
     "overrides": _l("Rules lifted"),
     "permitted": _l("Permissions used"),
     "ready": _l("Waits for"),
-    "skip_reasons": _l("Reasons that count as skips"),
-    "skip_limit": _l("Skips until removal"),
     "bands": _l("Waitlist groups"),
     "per_minute": _l("Admissions per minute"),
     "priorities": _l("Priorities"),

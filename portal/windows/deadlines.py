@@ -9,18 +9,12 @@ from zoneinfo import ZoneInfo
 from portal.backend import backend
 from portal.catalog import formatting
 from portal.catalog.models import Term
+from portal.catalog.term_fields import LABELS
 from portal.catalog.views import TermView
 from portal.core.checkpoints import checkpoint
 from portal.core.db import transaction
-from portal.core.i18n import _l
 from portal.core.queue import enqueue
 from portal.ledger.types import DEADLINES
-
-LABELS = {
-    "add_deadline": _l("Last day to add"),
-    "drop_deadline": _l("Last day to drop"),
-    "withdraw_deadline": _l("Last day to withdraw"),
-}
 
 
 def days(term: Term | TermView) -> dict[str, date]:

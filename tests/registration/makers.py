@@ -9,7 +9,14 @@ from portal.catalog.term_catalog import TermCatalog
 from portal.catalog.views import MeetingView, SectionView, TermView
 from portal.people.student_profile import StudentProfile
 
-TERM = TermView(7, "Fall 2030", date(2030, 8, 26), date(2030, 12, 20), Decimal(21), 3)
+TERM = TermView(
+    7,
+    "Fall 2030",
+    date(2030, 8, 26),
+    date(2030, 12, 20),
+    credit_limit=Decimal(21),
+    drops_per_day=3,
+)
 _ids = count(1)
 _courses: dict[str, int] = {}
 

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from portal.catalog.courses import CourseDetails
 from portal.catalog.models import Term
 from portal.catalog.section_fields import FIELDS
+from portal.catalog.term_fields import LABELS as TERM_RULES
 from portal.core.i18n import _l, text_of
 from portal.exchange.importing import upserts
 from portal.exchange.importing.diff import examples
@@ -21,6 +23,7 @@ from portal.exchange.importing.report import (
 )
 from portal.exchange.importing.semester import DATES_MEND
 from portal.exchange.importing.values import change_texts
+from portal.people.student_editing import StudentDetails
 
 EXAMPLES = 5
 ROWS = 20  # of a kind on the page; the report has all
@@ -31,39 +34,24 @@ SORTS = {
     "changed": _l("Changed"),
     "removed": _l("Removed"),
 }
+# Fields have the labels of their tables; the others follow.
 FIELD_NAMES = {
+    **{name: label for name, (label, _lines) in CourseDetails.FIELDS.items()},
+    **{name: label for name, (label, _lines) in StudentDetails.FIELDS.items()},
+    **{name: each.label for name, each in FIELDS.items()},
+    **TERM_RULES,
     "account": _l("account"),
     "adviser": _l("adviser"),
-    "campus": _l("campus"),
-    "categories": _l("categories"),
-    "college": _l("college"),
     "completed": _l("completed courses"),
     "course": _l("course"),
-    "credit_limit": _l("credit limit"),
-    "degree": _l("degree"),
-    "department": _l("department"),
-    "add_deadline": _l("last day to add"),
-    "drop_deadline": _l("last day to drop"),
-    "drops_per_day": _l("drops per day"),
-    "description": _l("description"),
-    "email": _l("email"),
     "ends": _l("last day of term"),
-    "level": _l("level"),
-    "majors": _l("majors"),
-    "minors": _l("minors"),
     "bands": _l("waitlist groups"),
-    "name": _l("name"),
-    "offered": _l("offered"),
-    "skip_reasons": _l("reasons that count as skips"),
-    "skip_limit": _l("skips until the student is removed from the waitlist"),
     "pool": _l("shared seats"),
     "private": _l("private"),
     "school": _l("school"),
     "starts": _l("first day of term"),
     "status": _l("status"),
     "subject": _l("subject"),
-    "withdraw_deadline": _l("last day to withdraw"),
-    "year": _l("year"),
 }
 TO_ACT_ON = {Action.REFUSED, Action.EDITED, Action.OVERWRITTEN, Action.UNCHANGED}
 # Rows whose values are in the portal, at least as near as they can be read.
@@ -167,7 +155,5 @@ def published_term(session: Session, found: Import) -> str:
 
 def field_name(name: str) -> str:
     """Return the name of a field, as sentences have it."""
-    if name in FIELD_NAMES:
-        return str(FIELD_NAMES[name])
-    known = str(FIELDS[name].label) if name in FIELDS else name
+    known = str(FIELD_NAMES.get(name, name))
     return known[:1].lower() + known[1:]

@@ -7,30 +7,33 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog import formatting
+from portal.catalog.term_fields import LABELS, TermRules
 from portal.core.i18n import _, _n
 from portal.recorder.models import Enrollment, WaitlistEntry
-from portal.registration.reasons import label
-from portal.windows.deadlines import LABELS
-from portal.windows.term_rules import TermRules
+from portal.registration.reasons import label as reason_label
 
 
 def changes(before: TermRules, after: TermRules) -> list[tuple[str, str]]:
     """Return the name of each rule with its value, or its old and its new value."""
-    number = formatting.number
+    labels = {**LABELS, "skip_limit": _("Skipped students")}
+    del labels["skip_reasons"]
     pairs = [
-        (_("Credit limit"), number(before.credit_limit), number(after.credit_limit)),
-        (_("Drops per day"), number(before.drops_per_day), number(after.drops_per_day)),
-        (_("Skipped students"), _skips(before), _skips(after)),
-        *(
-            (str(last_day), _day(before.deadlines[name]), _day(after.deadlines[name]))
-            for name, last_day in LABELS.items()
-        ),
+        (str(label), _in_words(before, name), _in_words(after, name))
+        for name, label in labels.items()
     ]
-    return [(name, new if old == new else f"{old} → {new}") for name, old, new in pairs]
+    return [(label, new if old == new else f"{old} → {new}") for label, old, new in pairs]
 
 
-def _day(deadline: date | None) -> str:
-    return formatting.day(deadline, year=True) if deadline else _("none")
+def _in_words(rules: TermRules, name: str) -> str:
+    match getattr(rules, name):
+        case _ if name == "skip_limit":
+            return _skips(rules)
+        case None:
+            return _("none")
+        case date() as day:
+            return formatting.day(day, year=True)
+        case number:
+            return formatting.number(number)
 
 
 def _skips(rules: TermRules) -> str:
@@ -38,7 +41,7 @@ def _skips(rules: TermRules) -> str:
         return _("keep their position")
     count = rules.skip_limit
     lost = _n("removed after %(count)s skip", "removed after %(count)s skips", count, count=count)
-    reasons = ", ".join(label(code) for code in rules.skip_reasons)
+    reasons = ", ".join(reason_label(code) for code in rules.skip_reasons)
     return f"{lost} ({reasons})" if reasons else lost
 
 

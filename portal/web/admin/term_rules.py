@@ -1,6 +1,7 @@
 """The rules of a term: a form, then the effects of a change."""
 
 from contextlib import suppress
+from dataclasses import asdict
 from hashlib import sha256
 from typing import Any
 
@@ -12,6 +13,7 @@ from wtforms.validators import Optional
 from portal.catalog import formatting
 from portal.catalog.models import Term
 from portal.catalog.spellings import Unclear
+from portal.catalog.term_fields import LABELS, TermRules
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _, _l, _n
 from portal.ledger.types import DEADLINES
@@ -29,9 +31,9 @@ from portal.web.forms import (
     ReasonForm,
 )
 from portal.web.http.access import requires, visitor
-from portal.windows import bands, deadlines, term_rules
+from portal.windows import bands, term_rules
 from portal.windows.service import EARLY
-from portal.windows.term_rules import RulesChanged, TermRules
+from portal.windows.term_rules import RulesChanged
 
 bp = Blueprint("term_rules", __name__, url_prefix="/terms/<int:term_id>/rules")
 
@@ -43,12 +45,12 @@ class RulesForm(Form):
     """The rules of a term."""
 
     credit_limit = DecimalField(
-        _l("Credit limit"),
+        LABELS["credit_limit"],
         most=100,
         description=_l("The maximum per student, unless the student’s record has another limit."),
     )
     drops_per_day = NumberField(
-        _l("Drops per day"),
+        LABELS["drops_per_day"],
         most=1000,
         description=_l("How many seats a student can drop per day. Swaps don’t count."),
     )
@@ -61,7 +63,7 @@ class RulesForm(Form):
         },
     )
     skip_limit = NumberField(
-        _l("Skips until removal"),
+        LABELS["skip_limit"],
         least=1,
         most=100,
         description=_l("The student is removed after this many skips."),
@@ -72,17 +74,17 @@ class RulesForm(Form):
         chips=True,
     )
     add_deadline = DateField(
-        deadlines.LABELS["add_deadline"],
+        LABELS["add_deadline"],
         [Optional()],
         description=_l("Also to swap or join a waitlist. Waitlists stop after it."),
     )
     drop_deadline = DateField(
-        deadlines.LABELS["drop_deadline"],
+        LABELS["drop_deadline"],
         [Optional()],
         description=_l("After it, students must ask to withdraw."),
     )
     withdraw_deadline = DateField(
-        deadlines.LABELS["withdraw_deadline"],
+        LABELS["withdraw_deadline"],
         [Optional()],
         description=_l("The last day to ask for a withdrawal or a late drop."),
     )
@@ -121,14 +123,10 @@ class RulesForm(Form):
     @property
     def rules(self) -> TermRules:
         """Return the rules in the form, once it is valid."""
-        lost = self.places.data == "lost"
-        return TermRules(
-            self.credit_limit.data,
-            self.drops_per_day.data,
-            self.skip_limit.data if lost else None,
-            tuple(self.skip_reasons.data) if lost else (),
-            **{name: self[name].data for name in DEADLINES},
-        )
+        values = {name: self[name].data for name in LABELS}
+        lost = {"skip_reasons": tuple(self.skip_reasons.data)}
+        kept = {"skip_limit": None, "skip_reasons": ()}
+        return TermRules(**values | (lost if self.places.data == "lost" else kept))
 
 
 @bp.route("", methods=["GET", "POST"])
@@ -277,9 +275,7 @@ def _form(term: Term, form: RulesForm) -> str:
 
 def _fields(rules: TermRules) -> dict[str, Any]:
     """Return the rules as the form's values."""
-    return {
-        "credit_limit": rules.credit_limit,
-        "drops_per_day": rules.drops_per_day,
+    return asdict(rules) | {
         "places": "lost" if rules.skip_limit else "kept",
         "skip_limit": rules.skip_limit or USUAL_SKIPS,
         "skip_reasons": list(rules.skip_reasons),

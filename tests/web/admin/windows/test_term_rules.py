@@ -60,7 +60,7 @@ def test_new_rules_are_previewed_first(admin: FlaskClient, term: Term) -> None:
     page = unescape(admin.get(address(term), query_string=a_form(places="lost")).text)
     assert "Save these rules?" in page
     assert "removed after 2 skips" in page
-    assert now_set(term).passes is None
+    assert now_set(term).skip_rule is None
 
 
 def test_rules_are_set_with_a_reason_and_audited(
@@ -70,7 +70,7 @@ def test_rules_are_set_with_a_reason_and_audited(
     assert admin.post(address(term), data=form | WHY | as_it_is(admin, term)).status_code == 303
     known = now_set(term)
     assert (str(known.credit_limit), known.drops_per_day) == ("18.50", 2)
-    assert known.passes == SkipRule(2, ("time_conflict", "hold"))
+    assert known.skip_rule == SkipRule(2, ("time_conflict", "hold"))
     with transaction() as session:
         entry = session.scalars(select(AuditEntry)).one()
     assert (entry.account_id, entry.action, entry.reason) == (

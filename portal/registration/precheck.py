@@ -100,6 +100,7 @@ class Precheck:
             section,
             _conflicts(section, self.held)
             + _planned(_conflicts(section, others))
+            + out_of_range(section, adds)
             + (_planned(over_limit) if depends_on_others else over_limit)
             + self._missing_corequisite(section, [*self.held, *others])
             + rules.refusals(self.profile, section),
@@ -233,7 +234,20 @@ def gone(section: int, catalog: "TermCatalog") -> list[Reason]:
     view = catalog.published(section)
     if view is None:
         return [Reason("section_unknown")]
-    return [Reason("section_canceled")] if view.status == "CANCELED" else []
+    return not_open(view) if view.status == "CANCELED" else []
+
+
+def not_open(section: "SectionView") -> list[Reason]:
+    """Return the reason if the section's status admits no one."""
+    return [] if section.status == "OPEN" else [Reason(f"section_{section.status.lower()}")]
+
+
+def out_of_range(section: "SectionView", credits_: int) -> list[Reason]:
+    """Return the reason if the section does not allow that number of credits, in hundredths."""
+    least, most = hundredths(section.credits_min), hundredths(section.credits_max)
+    if least <= credits_ <= most:
+        return []
+    return [Reason("credit_range", {"min": least, "max": most})]
 
 
 def possible(choice: "Choice", catalog: "TermCatalog") -> tuple["Alternative", ...]:

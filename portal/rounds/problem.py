@@ -29,7 +29,7 @@ from portal.registration import rules
 from portal.registration.credits import hundredths
 from portal.registration.limits import credit_limit
 from portal.registration.plans import Plan, unpack
-from portal.registration.precheck import Precheck, offered
+from portal.registration.precheck import Precheck, not_open, offered
 from portal.registration.requests import Alternative
 from portal.rounds import joint
 from portal.rounds.models import BallotRow
@@ -313,8 +313,8 @@ def _against(precheck: Precheck, alternative: Alternative) -> dict[int, list[Rea
     for section in named:
         why = list(found.get(section, [Reason("section_unknown")]))
         view = precheck.catalog.section(section)
-        if view and view.status != "OPEN":
-            why.append(Reason(f"section_{view.status.lower()}"))
+        if view:
+            why += not_open(view)
         if section in unlinked:
             why.append(Reason("not_partner"))
         reasons[section] = why

@@ -1,6 +1,7 @@
 """Likely refusals before a claim is sent."""
 
 from datetime import date
+from decimal import Decimal
 from itertools import permutations
 from typing import Any
 
@@ -98,6 +99,15 @@ def test_precheck_reports_credits_beyond_the_limit_as_a_sum() -> None:
     view, other = a_view(), a_view("MAT-1010")
     (reason,) = foreseen(view, holding(other), other, limit=700)
     assert reason == Reason("credit_limit", {"held": 400, "adds": 400, "limit": 700})
+
+
+def test_precheck_reports_credits_that_the_section_does_not_allow() -> None:
+    view = a_view(credits_min=Decimal(1), credits_max=Decimal(3))
+    checks = Precheck(a_profile(), a_catalog(view), Registrations(), LIMIT)
+    assert checks.refusals_together([(view, 300)])[view.id] == []
+    assert checks.refusals_together([(view, 400)])[view.id] == [
+        Reason("credit_range", {"min": 100, "max": 300})
+    ]
 
 
 def test_precheck_reports_a_corequisite_until_it_is_held() -> None:

@@ -15,15 +15,14 @@ from portal.exchange.importing.diff import Counts
 from portal.exchange.importing.enrollments import NOT_CHECKED, Change, by_student, in_order
 from portal.exchange.importing.report import SEAT, Note
 from portal.exchange.importing.upserts import write_changes
-from portal.ledger.types import HeldSeat, Registrations
+from portal.ledger.types import NOT_OVERRIDABLE, HeldSeat, Registrations
 from portal.people.student_profile import StudentProfile, read_all
 from portal.recorder.models import Enrollment
 from portal.registration import limits, rules
 from portal.registration.credits import hundredths
-from portal.registration.precheck import Precheck
+from portal.registration.precheck import Precheck, not_open
 
 STUDENTS = 500  # read at once
-CLOSED_CODES = {"NEW": "section_new", "CANCELED": "section_canceled"}
 SEATS = text("""
     SELECT sections.id, sections.capacity, prior_enrolled + coalesce(seats.taken, 0) AS taken,
         pool_id AS pool, pools.capacity AS pool_capacity, coalesce(lists.students, '{}') AS waiting
@@ -155,7 +154,7 @@ def _not_overridable(
         return ["section_unknown"]
     if profile is None:
         return ["student_unknown"]
-    return [CLOSED_CODES[section.status]] if section.status in CLOSED_CODES else []
+    return [each.code for each in not_open(section) if each.code in NOT_OVERRIDABLE]
 
 
 def _rules_against(
@@ -171,10 +170,8 @@ def _rules_against(
     precheck = Precheck(profile, catalog, Registrations(tuple(remaining)), limit)
     refusals = precheck.refusals_together(claims)
     found = {}
-    for change, (section, credits_) in zip(changes, claims, strict=True):
+    for change, (section, _credits) in zip(changes, claims, strict=True):
         codes = [each.code for each in refusals[section.id]]
-        if not section.credits_min * 100 <= credits_ <= section.credits_max * 100:
-            codes.append("credit_range")
         checked = (code for code in codes if code == "corequisite" or code not in NOT_CHECKED)
         found[change.id] = list(dict.fromkeys(checked))
     return found

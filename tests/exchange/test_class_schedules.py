@@ -528,6 +528,14 @@ def test_a_canceled_section_is_not_imported(tmp_path: Path, status: str, *, offe
     assert len(report.of("canceled")) == (not offered)
 
 
+@pytest.mark.parametrize("status", ["Cancelled - low enrollment", "Not canceled", "Cancelled?"])
+def test_a_new_section_that_is_not_plainly_canceled_is_a_draft(tmp_path: Path, status: str) -> None:
+    lines = [ALGORITHMS | {"Stat": status}]
+    records, report = read(write_csv(tmp_path, lines, headings=(*HEADINGS, "Stat")))
+    assert records.sections["20551"]["status"] == "NEW"
+    assert [note.value for note in report.of("status")] == [status]
+
+
 def test_the_files_other_cells_tell_how_names_are_written(tmp_path: Path) -> None:
     lines = [
         ALGORITHMS | {"CRN": "1", "Instructor": "Van Dyke, Mary Ann (P)"},

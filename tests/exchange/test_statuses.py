@@ -100,6 +100,7 @@ def in_ledger(crn: str) -> str:
         ({"3": "Open"}, "OPEN", "reopen"),
         ({"2": "Canceled"}, "CANCELED", "cancel"),
         ({"3": "CANCELLED"}, "CANCELED", "cancel"),
+        ({"3": "cancel"}, "CANCELED", "cancel"),
     ],
 )
 def test_an_edited_status_is_applied_as_the_page_would(
@@ -123,6 +124,20 @@ def test_the_rest_of_the_row_is_imported_too(files: Path) -> None:
     assert applied(files)[0] == {"section": {"changed": 1}, "status": {"changed": 1}}
     assert (the("1").status, the("1").capacity) == ("OPEN", 44)
     assert in_ledger("1") == "OPEN"
+
+
+@pytest.mark.parametrize("word", ["Cancelled - low enrollment", "Cancelled?", "Not canceled"])
+def test_a_status_that_is_not_plainly_canceled_is_named_and_the_rest_imported(
+    files: Path, offered: Statuses, word: str
+) -> None:
+    edit(files, of_2=word)
+    set_section(files, "capacity", "44", "2")
+    changes, report = applied(files)
+    assert changes == {"section": {"changed": 1}}
+    [note] = report.of("status")
+    assert (note.key, note.column, note.value) == ("2", "status", word)
+    assert "another one keeps its status" in note.why
+    assert (stored(), the("2").capacity) == (offered, 44)
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,10 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "status": guessed(
         _l("This status is not known. A new section is a draft; another one keeps its status."),
-        _l("Publish the section on its page if students may register for it."),
+        _l(
+            "If students may register for it, publish the section on its page. If it is canceled,"
+            " write Canceled."
+        ),
     ),
     "status_closed": guessed(
         _l("This is taken for full: the new section is open, and takes students if it has seats."),

@@ -112,7 +112,8 @@ KNOWN_VALUES = {
     "classification": {year.casefold() for year in CLASS_YEARS},
 }
 # How systems write a section's status.
-CANCELED = {"C", "X", "I", "D", "INACTIVE", "DROPPED"}
+PLAINLY_CANCELED = {"CANCELED", "CANCELLED", "CANCEL", "CANC"}
+CANCELED = {*PLAINLY_CANCELED, "C", "X", "I", "D", "INACTIVE", "DROPPED"}
 CLOSED = {"CL", "CLOSED", "FULL"}
 SEATS_LEFT = {"O", "OP", "OPEN", *CLOSED}  # beside these, C may be "closed"
 STATUSES = {word.upper(): status for status, word in STATUS_WORDS.items()}
@@ -500,7 +501,7 @@ def _code_of_section(row: Row, stored: dict[str, Any]) -> str | None:
 def _is_canceled(row: Row, semester: Semester) -> bool:
     """Return whether the row cancels its section. Report it, unless an export's row is edited."""
     status, exported = row["status"].strip().upper(), bool(row["revision"])
-    if not ("CANC" in status or (status in semester.canceled and not exported)):
+    if status not in (PLAINLY_CANCELED if exported else semester.canceled):
         return False
     semester.not_offered.add(row["crn"])
     if exported and row["crn"] in semester.here.records.sections:

@@ -18,7 +18,7 @@ from portal.catalog.sections import STATUS_CHANGES, NotPossible, SeenSection
 from portal.core.i18n import _k
 from portal.exchange.importing.edits import HERE, OVERWRITTEN, STALE
 from portal.exchange.importing.models import Import
-from portal.exchange.importing.semester import STATUSES, status_of
+from portal.exchange.importing.semester import PLAINLY_CANCELED, STATUSES, status_of
 from portal.exchange.importing.staging import Stage
 from portal.exchange.importing.tables import Row
 from portal.exchange.importing.values import value_text
@@ -174,7 +174,7 @@ def _edits(session: Session, import_id: int) -> Iterator[StatusEdit]:
 def _status_written(word: str) -> str | None:
     """Return the status of a word such as an export has, or “Canceled”; None if it is another."""
     word = word.upper()
-    return "CANCELED" if word in {"CANCELED", "CANCELLED"} else STATUSES.get(word)
+    return "CANCELED" if word in PLAINLY_CANCELED else STATUSES.get(word)
 
 
 def _refusal(here: str, wanted: str) -> str:

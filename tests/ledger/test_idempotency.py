@@ -64,7 +64,7 @@ def test_replay_costs_one_lookup(desk: Desk, section: int) -> None:
     assert commands == {
         "cmdstat_fcall",
         "cmdstat_time",
-        "cmdstat_exists",  # whether the term is fenced
+        "cmdstat_mget",  # whether the term is fenced, and when a window turns next
         "cmdstat_get",
         "cmdstat_config|resetstat",
     }

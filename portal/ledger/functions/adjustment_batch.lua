@@ -7,7 +7,7 @@ local Trial = { is_trial = true }
 function Trial.__index(_, name) return Trial[name] or Term[name] end
 
 function Trial.of(term)
-  local trial = { prefix = term.prefix, at = term.at, changes = {}, asked_again = {}, kept = {} }
+  local trial = { prefix = term.prefix, at = term.at, changes = {}, asked_again = {}, kept = {}, known = {} }
   return setmetatable(trial, Trial)
 end
 

@@ -6,8 +6,9 @@ local FENCED = "FENCED the seats of the term are being restored"
 local function register(name, act, flags)
   local function callback(keys, args)
     local term = Term.begin(name, keys, args)
-    if redis.call("EXISTS", term:key("fence")) == 1 then return redis.error_reply(FENCED) end
-    if not flags then turn(term) end
+    local fence, due = unpack(redis.call("MGET", term:key("fence"), term:key("next")))
+    if fence then return redis.error_reply(FENCED) end
+    if not flags then turn(term, tonumber(due)) end
     local reply = act(term)
     reply.at, reply.wake = reply.at or term.at, reply.wake or term.wake
     return cjson.encode(reply)

@@ -15,7 +15,8 @@ function Term:journal(seq, name, event, unheard)
   with(event, self.context)
   -- The only list of an event that may be empty. Texts have their quotes escaped, so they cannot
   -- match.
-  local json = cjson.encode(event):gsub('"times":{}', '"times":[]', 1)
+  local json = cjson.encode(event)
+  if event.times then json = json:gsub('"times":{}', '"times":[]', 1) end
   redis.call("XADD", self:key("journal"), seq .. "-0", "event", json)
   -- Open pages see the counts of a round at once, but no student hears before all seats are given.
   if self.quiet then event.student = nil end
@@ -102,19 +103,19 @@ function Term:recount(section)
 end
 
 function Term:seat(name, section, student, wish, more)
-  local seq, own = self:next_seq(), self:key("student", student)
+  local seq, waiting = self:next_seq(), self:selections(student).waiting
   local reserve = reserve_for(section, wish.reserves)
   local entry = table.concat({ wish.credits, seq, self.at, reserve }, ":")
   redis.call("HSET", self:key("roster", section.id), student, entry)
   self:count_reserved(section.id, reserve, 1)
-  redis.call("HSET", own, "e:" .. section.id, wish.credits)
-  if wish.corequisites then redis.call("HSET", own, "c:" .. section.id, cjson.encode(wish.corequisites)) end
+  self:change_own(student, "HSET", "e:" .. section.id, wish.credits)
+  if wish.corequisites then self:change_own(student, "HSET", "c:" .. section.id, cjson.encode(wish.corequisites)) end
   local event = {
     student = student, credits = wish.credits, registration = seq,
     corequisites = wish.corequisites, reserve = reserve, permitted = wish.permitted,
   }
   self:record_event(seq, name, section, with(event, more))
-  self:retry_skipped_of(student)
+  self:retry_skipped_of(student, waiting)
   return seq
 end
 
@@ -127,7 +128,7 @@ end
 
 -- Drop a held seat. Everyone on its waitlist gets another chance, as it is another seat.
 function Term:drop_seat(id, student, more)
-  local section, seq, own = self:section(id), self:next_seq(), self:key("student", student)
+  local section, seq = self:section(id), self:next_seq()
   local entry = redis.call("HGET", self:key("roster", id), student)
   local credits, registration, reserve = entry:match("(%d+):(%d+):%d+:?(%d*)")
   local event = {
@@ -136,7 +137,7 @@ function Term:drop_seat(id, student, more)
   }
   self:count_reserved(id, event.reserve, -1)
   redis.call("HDEL", self:key("roster", id), student)
-  redis.call("HDEL", own, "e:" .. id, "c:" .. id)
+  self:change_own(student, "HDEL", "e:" .. id, "c:" .. id)
   redis.call("DEL", self:key("passed", id), self:key("aside", id))
   self:record_event(seq, "dropped", section, with(event, more))
   self:retry_skipped_in_pool(section.shared)
@@ -155,8 +156,8 @@ function Term:retry_skipped(id, student)
 end
 
 -- A change of a student's seats changes the reasons that apply on their other waitlists.
-function Term:retry_skipped_of(student)
-  for _, id in ipairs(ids(self:selections(student).waiting)) do self:retry_skipped(id, student) end
+function Term:retry_skipped_of(student, waiting)
+  for _, id in ipairs(ids(waiting or self:selections(student).waiting)) do self:retry_skipped(id, student) end
 end
 
 function Term:unqueue(section, student)
@@ -164,7 +165,7 @@ function Term:unqueue(section, student)
   redis.call("HDEL", self:key("passed", section.id), student)
   redis.call("HDEL", self:key("passes", section.id), student)
   redis.call("SREM", self:key("aside", section.id), student)
-  redis.call("HDEL", self:key("student", student), "w:" .. section.id)
+  self:change_own(student, "HDEL", "w:" .. section.id)
 end
 
 -- Answers -----------------------------------------------------------------------------------------

@@ -226,8 +226,7 @@ local function put_deadlines(term)
 end
 
 -- Open and close windows that became due since the last decision.
-local function turn(term)
-  local due = tonumber(redis.call("GET", term:key("next")))
+local function turn(term, due)
   if not due or term.at < due then return end
   pass_deadlines(term)
   local windows, turned = hash(term:key("windows")), term.turned

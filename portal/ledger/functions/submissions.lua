@@ -114,7 +114,7 @@ local function join(term, section, claim, swap_out)
   local ask, seq, band = term.ask, term:next_seq(), claim.band or 1
   local place = { ticket = seq, credits = claim.credits, at = term.at, band = band }
   redis.call("ZADD", term:key("queue", section.id), (band - 1) * BAND + seq, ask.student)
-  redis.call("HSET", term:key("student", ask.student), "w:" .. section.id, entry_of(place, swap_out))
+  term:change_own(ask.student, "HSET", "w:" .. section.id, entry_of(place, swap_out))
   if section.kept > 0 and not reserve_for(section, claim.reserves) then term:set_aside(section, ask.student) end
   local position = term:position(section.id, ask.student)
   local event = {
@@ -129,7 +129,7 @@ end
 local function attach_swap(term, mine, choice)
   local id, student, seq = choice.alternatives[1][1].section, term.ask.student, term:next_seq()
   local entry, section = mine.waiting[id], term:section(id)
-  redis.call("HSET", term:key("student", student), "w:" .. id, entry_of(entry, choice.swap_out))
+  term:change_own(student, "HSET", "w:" .. id, entry_of(entry, choice.swap_out))
   redis.call("HDEL", term:key("passed", id), student)
   term:record_event(seq, "swap_planned", section, { student = student, instead = choice.swap_out })
   local position = term:position(id, student)

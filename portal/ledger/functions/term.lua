@@ -122,12 +122,13 @@ Term.__index = Term
 function Term.begin(cause, keys, args)
   local time = redis.call("TIME")
   local at = time[1] * 1000 + math.floor(time[2] / 1000)
-  local term = { cause = cause, prefix = keys[1], ask = cjson.decode(args[1]), at = at, wake = {}, turned = {} }
+  local term = { cause = cause, prefix = keys[1], ask = cjson.decode(args[1]), at = at, wake = {}, turned = {}, known = {} }
   return setmetatable(term, Term)
 end
 
 function Term:key(kind, id)
-  return self.prefix .. ":" .. kind .. (id and ":" .. id or "")
+  if id then return self.prefix .. ":" .. kind .. ":" .. id end
+  return self.prefix .. ":" .. kind
 end
 
 -- The field of a deadline that has passed.
@@ -210,8 +211,10 @@ function Term:section(id)
 end
 
 -- A student's own selections: held[section] = credits, needs[section] = its corequisites,
--- waiting[section] = waitlist position.
+-- waiting[section] = waitlist position. They are read once between two changes; nobody may modify them.
 function Term:selections(student)
+  local known = self.known[tonumber(student)]
+  if known then return known end
   local mine = { student = student, held = {}, needs = {}, waiting = {} }
   for field, value in pairs(hash(self:key("student", student))) do
     local kind, section = field:sub(1, 1), tonumber(field:sub(3))
@@ -227,7 +230,14 @@ function Term:selections(student)
       }
     end
   end
+  self.known[tonumber(student)] = mine
   return mine
+end
+
+-- Change a student's own selections.
+function Term:change_own(student, command, ...)
+  self.known[tonumber(student)] = nil
+  redis.call(command, self:key("student", student), ...)
 end
 
 -- The same without dropped seats and waitlist positions.

@@ -4,7 +4,8 @@ Processor time hardly depends on other work on the machine. The requests are tho
 `bench/claims.py`: 500 students with three claims each. The first 500 claims warm the process. The
 requests go directly to the application, in a process like the server's: patched by gevent, with
 log, metrics and caches. HTTP, the network and the recording of claims are left out. The bare hello
-gets 5,000 requests in the same process. The ledger's time is that of its whole process.
+gets 5,000 requests in the same process. The ledger's time is that of its whole process. An empty
+page for a student shows what the portal does around every view.
 """
 
 from gevent import monkey
@@ -38,6 +39,7 @@ from portal.catalog import term_catalog  # noqa: E402
 from portal.core import logs  # noqa: E402
 from portal.core.settings import Settings  # noqa: E402
 from portal.people import student_profile, visitors  # noqa: E402
+from portal.web.http import access  # noqa: E402
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -49,7 +51,13 @@ FIGURES = {
     "claim_hello_us": ("µs", "processor time of a bare Flask hello in the same process"),
     "claim_cost_vs_hello": ("ratio", "processor time of a bare hello over that of a claim"),
     "claim_ledger_us": ("µs", "processor time of a claim in the ledger"),
+    "empty_page_us": (
+        "µs",
+        "processor time of an empty page: session, access, headers, log, metrics",
+    ),
+    "empty_page_hellos": ("ratio", "processor time of an empty page over that of a bare hello"),
 }
+EMPTY = "/empty"
 
 
 def figures(_run: int = 0, *, quick: bool = False) -> dict[str, float]:
@@ -64,12 +72,19 @@ def figures(_run: int = 0, *, quick: bool = False) -> dict[str, float]:
         before = _ledger()
         claim = _each(app, claims[students:])
         ledger = (_ledger() - before) * 1e6 / len(claims[students:])
+        visits = [
+            portal_on_trial.get(EMPTY, each)
+            for each in portal_on_trial.cookies(app, "bench", students)
+        ]
+        empty = _each(app, [environ(each) for _ in range(EACH) for each in visits])
     bare = _each(hello.app, [environ(HELLO) for _ in range(10 * students)])
     return {
         "claim_us": claim,
         "claim_hello_us": bare,
         "claim_cost_vs_hello": bare / claim,
         "claim_ledger_us": ledger,
+        "empty_page_us": empty,
+        "empty_page_hellos": empty / bare,
     }
 
 
@@ -80,9 +95,15 @@ def application() -> Flask:
     atexit.register(stack.close)
     stage.servers(stack)
     made = create_app(Settings.read())
+    made.add_url_rule(EMPTY, view_func=_empty)
     with redirect_stderr(stack.enter_context(Path(os.devnull).open("w", encoding="utf-8"))):
         logs.begin("web")
     return made
+
+
+@access.signed_in
+def _empty() -> str:
+    return ""
 
 
 def environ(request: bytes) -> dict[str, Any]:

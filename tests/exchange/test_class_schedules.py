@@ -675,3 +675,34 @@ def test_a_semester_as_banner_writes_it_comes_in_whole(
         assert [each[1:7] for each in other["meetings"]] == [
             each[1:7] for each in section["meetings"]
         ], crn
+
+
+@pytest.mark.parametrize(
+    ("titles", "course"),
+    [
+        (
+            ("PRIVATE MUSIC LESSONS: VIOLIN", "Private Music Lessons - Oboe"),
+            "PRIVATE MUSIC LESSONS",
+        ),
+        (("Perspectives in Art", "Perspectives in Law", "Perspectives"), "Perspectives in Art"),
+        (("Ethics of Law", "Ethics of Lawyers"), "Ethics of Law"),
+        (("Compilers", "Databases"), "Compilers"),
+    ],
+)
+def test_sections_of_other_titles_leave_their_course_what_they_share(
+    tmp_path: Path, titles: tuple[str, ...], course: str
+) -> None:
+    lines = [ALGORITHMS | {"CRN": f"{at}", "Title": each} for at, each in enumerate(titles)]
+    records, report = read(write_csv(tmp_path, lines))
+    assert records.kinds["course"]["ED-D-301"]["title"] == course
+    assert tuple(each["title"] for each in records.sections.values()) == titles
+    [note] = report.of("title_guessed")
+    assert (note.action, note.column, note.value) == ("guessed", "Title", titles[0])
+    assert note.more == f"Now “{course}”. Sections have “{titles[0]}” and “{titles[1]}”."
+
+
+def test_sections_of_one_title_give_it_to_their_course(tmp_path: Path) -> None:
+    lines = [ALGORITHMS, ALGORITHMS | {"CRN": "2", "Title": "ALGORITHMS"}]
+    records, noted = schedule(tmp_path, *lines)
+    assert records.kinds["course"]["ED-D-301"]["title"] == "Algorithms"
+    assert "title_guessed" not in noted

@@ -338,6 +338,13 @@ FINDINGS: dict[str, FindingKind] = {
     "title_missing": guessed(
         _l("The course has no title. The title of a section is used, or else its code.")
     ),
+    "title_guessed": guessed(
+        _l(
+            "Sections of this course have different titles, so its own is guessed. Each section"
+            " keeps its title."
+        ),
+        _l("If that is wrong, change the title on the course’s page."),
+    ),
     "number_missing": guessed(_l("The section has no number. It gets a free one.")),
     "credits_missing": guessed(
         _l("The credits can’t be read. Those of the course or its sections are used.")

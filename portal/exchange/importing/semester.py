@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from itertools import combinations, count
+from os.path import commonprefix
 from typing import Any
 
 from portal.catalog import requisites, restrictions
@@ -102,6 +103,10 @@ OTHER_CODE = _k(
     " “%(term)s”, write that name into their column “term”."
 )
 NOW = _k("Now “%(title)s”.")
+# Signs and little words that end no title.
+WORDS_AT_END = re.compile(
+    r"(?:\W|\b(?:a|an|and|at|by|for|from|in|of|on|or|the|to|with)\b)+$", re.IGNORECASE
+)
 SEASON = re.compile(r"\b(fall|autumn|winter|spring|summer)\b")
 YEAR_OF_CODE = re.compile(r"20\d\d")  # 202709 is September 2027
 LEVEL = ("must_be", "level")
@@ -339,12 +344,14 @@ def _read_course_credits(row: Row) -> Credits | None:
 
 def _complete_courses(semester: Semester) -> None:
     """Give courses the titles and credits that only their sections have, and sections titles."""
+    titles: dict[str, list[str]] = defaultdict(list)
     for section in semester.sections.values():
-        course, title = section.course, section.fields["title"]
-        if not course.title and title:
-            course.title = title
-            if semester.lists_courses:
-                course.row.note("title_missing", "title", NOW, title=title)
+        if not section.course.title and section.fields["title"]:
+            titles[section.course.code].append(section.fields["title"])
+    for code, found in titles.items():
+        _title_course(semester.courses[code], found, listed=semester.lists_courses)
+    for section in semester.sections.values():
+        course = section.course
         if course.credits and course.row["revision"]:
             continue  # exactly as the portal has them
         low, high = course.credits or section.credits
@@ -358,6 +365,27 @@ def _complete_courses(semester: Semester) -> None:
             course.credits = Decimal(0), Decimal(0)
     for section in semester.sections.values():
         section.fields["title"] = section.fields["title"] or section.course.title
+
+
+def _title_course(course: Course, titles: list[str], *, listed: bool) -> None:
+    """Give a course the title of its sections, or what different titles begin with alike.
+
+    That is at least two words; otherwise the first title.
+    """
+    first = course.title = titles[0]
+    other = next((each for each in titles if each.casefold() != first.casefold()), None)
+    if other is None:
+        if listed:
+            course.row.note("title_missing", "title", NOW, title=first)
+        return
+    size = len(commonprefix([each.casefold() for each in titles]))
+    while any(each[size - 1 : size + 1].isalnum() and len(each) > size for each in titles):
+        size -= 1  # in the middle of a word
+    shared = WORDS_AT_END.sub("", first[:size])
+    course.title = shared if len(shared.split()) > 1 else first
+    column = "title" if course.row["title"] or course.listed else "section_title"
+    text = _k("Now “%(title)s”. Sections have “%(one)s” and “%(other)s”.")
+    course.row.note("title_guessed", column, text, title=course.title, one=first, other=other)
 
 
 # Sections

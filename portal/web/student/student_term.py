@@ -1,5 +1,6 @@
 """A student's current state in a term: the data that every page and fragment is rendered from."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -297,12 +298,18 @@ class StudentTerm:
 
 
 def section_title(offered: TermCatalog, view: SectionView) -> str:
-    """Return a section's title: its course's, and its own if the course's sections have some."""
+    """Return a section's title: its course's, and its own if the course's sections have some.
+
+    Its own stands alone if it begins with the course's, or if the course's is another section's.
+    """
     own, course = view.title, view.course_title
     if not own or not course or own.casefold() == course.casefold():
         return course or own
     titles = {each.title.casefold() for each in offered.sections_of(view.course_id)}
-    return f"{course}: {own}" if len(titles) > 1 else course
+    if len(titles) <= 1:
+        return course
+    begins = re.match(rf"{re.escape(course)}\b", own, re.IGNORECASE)
+    return own if begins or course.casefold() in titles else f"{course}: {own}"
 
 
 def student_term(

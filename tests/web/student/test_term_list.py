@@ -107,6 +107,26 @@ def test_sections_of_a_course_show_their_own_titles(ada: FlaskClient, term: Any)
     assert "Chemistry I , CHE 1-" in text
 
 
+@pytest.mark.parametrize(
+    ("course", "titles", "shown"),
+    [
+        ("Music Lessons", ["MUSIC LESSONS: VIOLIN", "MUSIC LESSONS:OBOE"], []),
+        ("LESSONS: VIOLIN", ["Lessons: Violin", "Lessons: Viola"], ["LESSONS: VIOLIN"]),
+        ("Art", ["Arts of India", "Clay"], ["Art: Arts of India", "Art: Clay"]),
+    ],
+)
+def test_a_title_repeats_nothing_and_never_names_another_sections_topic(
+    ada: FlaskClient, term: Any, course: str, titles: list[str], shown: list[str]
+) -> None:
+    topics = builders.a_course("ART-1", title=course)
+    for own in titles:
+        builders.a_section(topics, term, title=own)
+    text = words(ada.get(f"/terms/{term.id}").text)
+    for each in shown + titles[len(shown) :]:
+        assert f"{each} , ART 1-" in text
+        assert f": {each}" not in text
+
+
 def test_list_shows_likely_refusals(ada: FlaskClient, term: Any) -> None:
     needs = {"prerequisites": {"any": [{"course": "MAT-1010"}, {"course": "MAT-1020"}]}}
     builders.a_section(builders.a_course(), term, **needs)

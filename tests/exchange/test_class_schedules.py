@@ -662,7 +662,8 @@ def test_a_semester_as_banner_writes_it_comes_in_whole(
     out.mkdir()
     banners, report = read(write_xlsx(out, banner_lines(folder, between)).parent, term=term)
     unsure = {note.kind for note in report.notes if note.action in {"refused", "guessed"}}
-    assert unsure <= {"department_added", "time_without_days", "restriction_commas"}
+    known = {"department_added", "time_without_days", "restriction_commas", "title_guessed"}
+    assert unsure <= known
     assert len(report.of("restriction_commas")) == (8 if name == "real" else 2)
     assert banners.sections.keys() == ours.sections.keys()
     assert len(banners.sections) == (2250 if name == "real" else whole_semesters.SECTIONS)
@@ -706,3 +707,31 @@ def test_sections_of_one_title_give_it_to_their_course(tmp_path: Path) -> None:
     records, noted = schedule(tmp_path, *lines)
     assert records.kinds["course"]["ED-D-301"]["title"] == "Algorithms"
     assert "title_guessed" not in noted
+
+
+@pytest.mark.parametrize(
+    ("cells", "column", "value"),
+    [
+        ({"Days": "", "Time": "8:00AM-8:01AM"}, "Time", "8:00AM-8:01AM"),
+        ({"Time": "9:50 AM - 9:00 AM"}, "Time", "9:50 AM - 9:00 AM"),
+        ({"Date (MM/DD)": "02/30-04/30"}, "Date (MM/DD)", "02/30-04/30"),
+        ({"Crse": "???"}, "Subj, Crse", "ED-D ???"),
+    ],
+)
+def test_notes_name_the_files_own_columns(
+    tmp_path: Path, cells: dict[str, str], column: str, value: str
+) -> None:
+    _records, report = read(write_csv(tmp_path, [ALGORITHMS | {"CRN": "1"}, ALGORITHMS | cells]))
+    found = [(each.column, each.value) for each in report.notes if each.key == "20551"]
+    assert (column, value) in found
+
+
+def test_a_new_section_of_unread_credits_is_a_draft_with_those_of_its_course(
+    tmp_path: Path,
+) -> None:
+    lines = [ALGORITHMS | {"CRN": "1", "Cred": "four"}, ALGORITHMS | {"CRN": "2"}]
+    records, report = read(write_csv(tmp_path, lines))
+    found = {crn: (each["status"], each["credits"]) for crn, each in records.sections.items()}
+    assert found == {"1": ("NEW", [150, 150]), "2": ("OPEN", [150, 150])}
+    [note] = report.of("credits_unread")
+    assert (note.action, note.column, note.value) == ("guessed", "Cred", "four")

@@ -48,7 +48,7 @@ def test_the_report_names_every_row_in_full(folder: Path, tmp_path: Path) -> Non
     report = tmp_path / "report.csv"
     assert run(folder, "--term", "Spring 2021", "--report", report).returncode == 0
     rows = {row["kind"]: row for row in csv.DictReader(report.read_text("utf-8").splitlines())}
-    assert set(rows) == {"over_capacity", "days_unreadable", "time_without_days", "orphan"}
+    assert set(rows) == {"over_capacity", "days_unreadable", "orphan"}
     days = rows["days_unreadable"]
     place = (days["file"], days["line"], days["key"], days["column"], days["value"])
     assert place == ("meetings.csv", "3", "10002", "days", "XX")

@@ -40,16 +40,18 @@ def test_a_clean_semester_has_nothing_to_tell(tmp_path: Path) -> None:
         ({"capacity": "20", "enrolled": "27", "remaining": "-7"}, (20, 27, 10), {"over_capacity"}),
         ({"capacity": "0", "enrolled": "0", "remaining": "0"}, (0, 0, 0), {"no_seats"}),
         ({"capacity": "", "enrolled": "3", "remaining": "7"}, (10, 3, 10), {"capacity_missing"}),
-        ({"enrolled": "many", "remaining": ""}, (30, 30, 10), {"count"}),
+        ({"enrolled": "many", "remaining": ""}, (30, 30, 10), {"taken_unread"}),
+        ({"enrolled": "", "remaining": "few"}, (30, 30, 10), {"taken_unread"}),
+        ({"enrolled": "7", "remaining": "few"}, (30, 7, 10), {"count"}),
         ({"enrolled": "", "remaining": "12"}, (30, 18, 10), set()),
         ({"enrolled": "", "remaining": ""}, (30, 0, 10), set()),
-        ({"enrolled": "-3", "remaining": ""}, (30, 0, 10), {"count"}),
+        ({"enrolled": "-3", "remaining": ""}, (30, 30, 10), {"taken_unread"}),
         ({"remaining": "11"}, (30, 0, 10), {"counts_disagree"}),
         ({"capacity": "1,200", "remaining": "1200.0"}, (1200, 0, 10), set()),
         ({"wait_capacity": "3"}, (30, 0, 3), set()),
         ({"wait_capacity": "0"}, (30, 0, 0), set()),
         ({"wait_capacity": "None"}, (30, 0, 0), set()),
-        ({"wait_capacity": "many"}, (30, 0, 10), {"count"}),
+        ({"wait_capacity": "many"}, (30, 0, 10), {"waitlist_unread"}),
     ],
 )
 def test_seats_are_never_more_than_the_source_can_mean(
@@ -85,7 +87,7 @@ def test_the_length_of_waitlists_is_a_choice(tmp_path: Path) -> None:
         ({"end_time": ""}, None, {"times_unreadable"}),
         ({"end_time": "1:00PM"}, None, {"times_unreadable"}),
         ({"start_time": "1:00", "end_time": "2:15"}, None, {"times_unreadable"}),
-        ({"days": "XYZ"}, None, {"days_unreadable", "time_without_days"}),
+        ({"days": "XYZ"}, None, {"days_unreadable"}),
         ({"start_time": "8:00PM", "end_time": "12:00AM"}, LATE, {"midnight"}),
     ],
 )
@@ -95,7 +97,7 @@ def test_a_meeting_that_can_not_be_read_is_to_be_announced(
     section, report = only(tmp_path, Campus().meets(**fields))
     assert section["meetings"][0][2:4] == (times or [None, None])
     assert set(kinds(report)) == noted
-    unread = noted & {"days_unreadable", "times_unreadable"}
+    unread = noted & {"days_unreadable", "times_unreadable", "time_without_days"}
     assert section["status"] == ("NEW" if unread else "OPEN")
 
 
@@ -167,9 +169,24 @@ def test_a_single_date_is_one_of_the_days_of_the_meeting(
     assert len(report.of("dates_unreadable")) == (read_as == "NEW")
 
 
-def test_the_number_of_an_unreadable_waitlist_is_named(tmp_path: Path) -> None:
-    _section, report = only(tmp_path, Campus(wait_capacity="many"))
-    assert [note.more for note in report.of("count")] == ["10 is used."]
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"end_time": ""}, ("end_time", "start_time: 2:00PM, end_time: (blank).")),
+        ({"start_time": "TBA"}, ("start_time", "start_time: TBA, end_time: 3:50PM.")),
+        ({"end_time": "1:00PM"}, ("end_time", "It ends before it starts: 2:00PM to 1:00PM.")),
+        ({"days": ""}, ("start_time", "There is a time but no days: 2:00PM to 3:50PM.")),
+        ({"end_time": "soon"}, ("end_time", "'soon' is not a time of day.")),
+    ],
+)
+def test_times_that_do_not_fit_are_quoted_in_pairs(
+    tmp_path: Path, fields: dict[str, str], said: tuple[str, str]
+) -> None:
+    _section, report = only(tmp_path, Campus().meets(**fields))
+    [note] = report.notes
+    assert note.column == said[0]
+    assert note.more.endswith(said[1])
+    assert ".." not in note.why
 
 
 def test_dates_fit_a_term_of_which_the_dates_are_given(tmp_path: Path) -> None:
@@ -195,7 +212,7 @@ def test_instructors_are_listed_once_without_staff(tmp_path: Path) -> None:
         ({"credits": "1-15"}, [100, 1500], {}),
         ({"credits": "1.00 TO 3.00"}, [100, 300], {}),
         ({"credits": ""}, [400, 400], {"credits_missing": 1}),
-        ({"credits": "lots"}, [400, 400], {"credits_missing": 1}),
+        ({"credits": "lots"}, [400, 400], {"credits_unread": 1}),
     ],
 )
 def test_credits_come_from_the_course_where_the_section_has_none(
@@ -264,7 +281,7 @@ def test_what_is_missing_elsewhere_is_added_and_named(tmp_path: Path) -> None:
         ({"crn": "10001"}, "duplicate"),
         ({"crn": "1" * 25}, "unreadable"),
         ({"course_id": "nonsense"}, "unreadable"),
-        ({"course_id": "HIS 7", "credits": "x"}, "unreadable"),
+        ({"course_id": "HIS 7", "credits": ""}, "unreadable"),
         ({"term": "FALL 1999"}, "other_term"),
     ],
 )

@@ -62,12 +62,38 @@ def test_a_drafts_page_and_its_publishing_name_what_was_not_read(
         ({"days": "XX"}, "meetings: “XX”."),
         ({"date_start": "soon"}, "meetings: “soon”."),
         ({"start_time": "noonish"}, "meetings: “noonish”."),
+        (
+            {"end_time": ""},
+            "meetings: One of the two times is missing. start_time: 2:00PM, end_time: (blank).",
+        ),
+        ({"end_time": "1:00PM"}, "meetings: It ends before it starts: 2:00PM to 1:00PM."),
+        ({"days": ""}, "meetings: There is a time but no days: 2:00PM to 3:50PM."),
     ],
 )
 def test_days_times_and_dates_are_named(
     boss: FlaskClient, tmp_path: Path, meeting: dict[str, Any], said: str
 ) -> None:
     put_in(tmp_path, Campus().meets(**meeting).section("10002"))
+    assert said in at(boss)
+
+
+@pytest.mark.parametrize(
+    ("section", "said"),
+    [
+        ({"credits": "four"}, "credits: “four”."),
+        ({"enrolled": "x", "remaining": ""}, "seats taken: “x”."),
+        ({"wait_capacity": "many"}, "waitlist capacity: “many”."),
+    ],
+)
+def test_numbers_are_named_before_a_draft_is_published(
+    boss: FlaskClient, tmp_path: Path, section: dict[str, Any], said: str
+) -> None:
+    put_in(tmp_path, Campus(**section).section("10002"))
+    assert [the(crn).status for crn in ("10001", "10002")] == ["NEW", "OPEN"]
+    for page in ("", "/publish"):
+        assert f"could not read: {said}" in at(boss, page)
+    put_in(tmp_path, Campus(**section).section("10002"))
+    assert the().status == "NEW"
     assert said in at(boss)
 
 

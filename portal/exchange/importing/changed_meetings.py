@@ -12,11 +12,11 @@ from portal.catalog.spellings import Unreadable, days_of, start_of, time_of
 from portal.core.i18n import StoredMessageError, _k
 from portal.exchange.importing.meetings import (
     CONFLICTS,
-    ENDS_EARLY,
     LAST_MINUTE,
-    ONE_TIME,
     Meeting,
     ReadDay,
+    fault_of_times,
+    note_times,
     read_kind,
     read_meeting,
     read_room,
@@ -208,8 +208,12 @@ def _changed(stated: _Stated, known: Meeting) -> Meeting:
         stated.refuse()
         return known
     found = replace(known, **stated.values)
-    if fault := _fault_of_dates(stated, found) or _fault_of_times(stated, found):
-        row.note(UNREADABLE, *fault)
+    if column := _fault_of_dates(stated, found):
+        row.note(UNREADABLE, column, _k("It ends before it starts."))
+        return known
+    if fault := _fault_of_times(stated, found):
+        ends = (each and f"{each:%H:%M}" for each in (found.starts_at, found.ends_at))
+        note_times(row, UNREADABLE, fault, *(each or "" for each in ends))
         return known
     if stated.has("days") and found.days and not found.starts_at:
         row.note("days_without_time", "days")
@@ -225,37 +229,31 @@ def _changed(stated: _Stated, known: Meeting) -> Meeting:
     return found
 
 
-def _fault_of_times(stated: _Stated, found: Meeting) -> tuple[str, str] | None:
-    """Return which column of a row does not fit the rest of its meeting, and why.
+def _fault_of_times(stated: _Stated, found: Meeting) -> str:
+    """Return why the times of a row do not fit its meeting; blank if they do.
 
     If one time is to be announced, so is the other, and so are both if the days are.
     """
     values = stated.values
     if not values.keys() & {FIELDS[column] for column in WHEN}:
-        return None
+        return ""
     ends = {"starts_at", "ends_at"}
     if None in (values.get(each, time()) for each in ends) and not ends <= values.keys():
         found.starts_at = found.ends_at = None
     if not found.days and not values.keys() & ends:
         found.starts_at = found.ends_at = None
-    if found.starts_at is None and found.ends_at is None:
-        return None
-    if found.starts_at is None or found.ends_at is None:
-        return "start_time" if found.starts_at is None else "end_time", ONE_TIME
-    if not found.starts_at < found.ends_at:
-        return "end_time" if stated.has("end_time") else "start_time", ENDS_EARLY
-    return None if found.days else ("start_time", _k("There is a time but no days."))
+    return fault_of_times(found.starts_at, found.ends_at, found.days)
 
 
-def _fault_of_dates(stated: _Stated, found: Meeting) -> tuple[str, str] | None:
+def _fault_of_dates(stated: _Stated, found: Meeting) -> str:
     """Return which date of a row does not fit the other; swap the two if the row has both."""
     if not (found.first and found.last and found.last < found.first):
-        return None
+        return ""
     if not all(map(stated.has, DATES)):
-        return next(filter(stated.has, DATES), ""), ENDS_EARLY
+        return next(filter(stated.has, DATES), "")
     stated.row.note("dates_reversed", "date_end")
     found.first, found.last = found.last, found.first
-    return None
+    return ""
 
 
 def _set_conflicts(stated: _Stated, found: Meeting, known: Meeting) -> None:

@@ -356,7 +356,28 @@ FINDINGS: dict[str, FindingKind] = {
     "capacity_missing": guessed(
         _l("The capacity is blank. The seats taken plus the seats left are used.")
     ),
-    "count": guessed(_l("This is not a number of seats. A safe number is used.")),
+    "credits_unread": guessed(
+        _l("The credits can’t be read. The new section has those of its course, and is a draft."),
+        UNREAD_WHEN,
+    ),
+    "taken_unread": guessed(
+        _l(
+            "The number of taken seats can’t be read. The new section counts as full, and is a"
+            " draft."
+        ),
+        _l(
+            "Correct this value before you apply the import: later files don’t change how many"
+            " seats are taken."
+        ),
+    ),
+    "waitlist_unread": guessed(
+        _l(
+            "The length of the waitlist can’t be read. The new section has the usual one, and is a"
+            " draft."
+        ),
+        UNREAD_WHEN,
+    ),
+    "count": guessed(_l("This is not a number of seats, so the other numbers are used.")),
     "course_added": guessed(_l("The course isn’t in courses.csv. It is created from its section.")),
     "department_added": guessed(
         _l("The files don’t list this department. It is added, named after its code.")
@@ -378,7 +399,9 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "dates_missing": guessed(_l("The meeting has no dates. The dates of the term are used.")),
     "dates_reversed": repaired(_l("The last date is before the first. They were swapped.")),
-    "time_without_days": guessed(_l("There is a time but no days. The meeting is TBA.")),
+    "time_without_days": guessed(
+        _l("The meeting is TBA, and a new section is a draft."), UNREAD_WHEN
+    ),
     "flag_unreadable": guessed(
         _l("Write Y or N. A new section gets Y; another one stays as it is.")
     ),

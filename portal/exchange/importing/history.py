@@ -10,7 +10,8 @@ from typing import Any
 from sqlalchemy import insert, select, text
 from sqlalchemy.orm import Session
 
-from portal.core.i18n import translated
+from portal.core.i18n import text_of, translated
+from portal.exchange.importing.meetings import TIMES
 from portal.exchange.importing.models import Import, SectionImport
 from portal.exchange.importing.report import changed_fields
 from portal.exchange.importing.review import field_name
@@ -36,6 +37,10 @@ LACKING = {
     "unreadable": ("restrictions",),
     "no_tree": REQUISITES,
     **dict.fromkeys(("days_unreadable", "times_unreadable", "dates_unreadable"), ("meetings",)),
+    "time_without_days": ("meetings",),
+    "credits_unread": ("credits",),
+    "taken_unread": ("prior",),
+    "waitlist_unread": ("waitlist",),
     "status": ("status",),
 }
 # Drafts with the newest import that made them, and its findings about them. A doubt about a list
@@ -130,11 +135,11 @@ def unread_values(session: Session, sections: Collection[int]) -> dict[int, Unre
     query = {"ids": list(sections), "lacking": json.dumps(LACKING)}
     for row in session.execute(UNREAD, query):
         quoted = f"“{row.value}”" if row.value else ""
-        if row.kind == "restriction_unclear":  # a part of its cell
-            quoted = translated(row.detail)
+        if row.kind == "restriction_unclear" or text_of(row.detail) in TIMES:  # not the whole cell
+            quoted = translated(row.detail).rstrip(".")
         found = unread.setdefault(row.section_id, UnreadValues(row.name, row.at, {}))
         texts = found.values.setdefault(field_name(LACKING[row.kind][0]), [])
-        if (text_ := quoted or translated(row.detail)) not in texts:
+        if (text_ := quoted or translated(row.detail).rstrip(".")) not in texts:
             texts.append(text_)
     return unread
 

@@ -39,8 +39,12 @@ SUFFIX = re.compile(r"[JS]R\.?|[JS]r\.?|[js]r\.?|II|III|IV|(?i:Ph\.? ?D\.?)|MD|M
 LONGEST_ROOM = 80
 NO_DATES = _k("No meeting has dates that can be used. Give the first and last day of the term.")
 REVERSED_DATES = _k("The last day of the term (%(day)s) is before the first day.")
-ONE_TIME = _k("One of the two times is missing.")
-ENDS_EARLY = _k("It ends before it starts.")
+NO_START = _k("One of the two times is missing. %(starts)s: %(what)s, %(ends)s: %(last)s.")
+NO_END = _k("One of the two times is missing. %(starts)s: %(first)s, %(ends)s: %(what)s.")
+ENDS_EARLY = _k("It ends before it starts: %(first)s to %(last)s.")
+NO_DAYS = _k("There is a time but no days: %(first)s to %(last)s.")
+TIMES = {NO_START, NO_END, ENDS_EARLY, NO_DAYS}  # what is wrong with both times, and quotes them
+BLANK = _k("(blank)")
 Times = tuple[time | None, time | None]
 Dates = tuple[date | None, date | None]
 ReadDay = Callable[[str], date | None]  # raises Unreadable
@@ -97,7 +101,7 @@ class Meeting:
 def read_meeting(row: Row, read_day: ReadDay = date_of) -> Meeting:
     """Return the meeting of a row; a part that can't be read is TBA."""
     days = _read_days(row)
-    times, dates = _read_times(row, days or 0), _read_dates(row, days or 0, read_day)
+    times, dates = _read_times(row, days), _read_dates(row, days or 0, read_day)
     none = (None, None)
     found = Meeting(read_kind(row), days or 0, *(times or none), *(dates or none), read_room(row))
     found.unread = None in (days, times, dates)
@@ -264,32 +268,42 @@ def _read_days(row: Row) -> int | None:
         return None
 
 
-def _read_times(row: Row, days: int) -> Times | None:
+def note_times(row: Row, kind: str, text: str, starts: str = "", ends: str = "") -> None:
+    """Report one of TIMES, with both times as the file has them, or else as the portal has them."""
+    column = "start_time" if text in {NO_START, NO_DAYS} else "end_time"
+    first, last = row["start_time"] or starts, row["end_time"] or ends
+    facts = {"first": first, "last": last, "what": row[column] or BLANK}
+    facts |= {"starts": row.heading("start_time"), "ends": row.heading("end_time")}
+    row.note(kind, column, text, **facts)
+
+
+def _read_times(row: Row, days: int | None) -> Times | None:
     """Return both times or neither, and only with days; None if they can't be read."""
     tba = (None, None)
+    column = "start_time"
     try:
-        starts_at, ends_at = start_of(row["start_time"]), time_of(row["end_time"])
+        starts_at = start_of(row[column])
+        column = "end_time"
+        ends_at = time_of(row[column])
     except Unreadable as error:
-        row.note("times_unreadable", "start_time", error)
+        row.note("times_unreadable", column, error)
         return None
-    if starts_at is None and ends_at is None:
-        if days:
-            row.note("days_without_time", "days")
-        return tba
-    if starts_at is None or ends_at is None:
-        row.note("times_unreadable", "end_time", ONE_TIME)
-        return None
-    if ends_at == time(0) < starts_at:
+    if starts_at is None and ends_at is None and days:
+        row.note("days_without_time", "days")
+    if starts_at and ends_at == time(0) < starts_at:
         row.note("midnight", "end_time")
         ends_at = LAST_MINUTE
-    if not starts_at < ends_at:
-        row.note("times_unreadable", "end_time", ENDS_EARLY)
+    if fault := fault_of_times(starts_at, ends_at, days):
+        note_times(row, "time_without_days" if fault == NO_DAYS else "times_unreadable", fault)
         return None
-    if not days:
-        ends = row["end_time"]
-        row.note("time_without_days", "start_time", _k("It ends at %(time)s."), time=ends)
-        return tba
-    return starts_at, ends_at
+    return (starts_at, ends_at) if days else tba
+
+
+def fault_of_times(starts: time | None, ends: time | None, days: int | None) -> str:
+    """Return which of TIMES is wrong; blank if they fit. `days` is None if they can't be read."""
+    if starts is None or ends is None:
+        return "" if starts is ends else NO_START if starts is None else NO_END
+    return ENDS_EARLY if ends <= starts else NO_DAYS if days == 0 else ""
 
 
 def _read_dates(row: Row, days: int, read_day: ReadDay) -> Dates | None:

@@ -47,6 +47,7 @@ FIELD_NAMES = {
     "ends": _l("last day of term"),
     "bands": _l("waitlist groups"),
     "pool": _l("shared seats"),
+    "prior": _l("seats taken"),
     "private": _l("private"),
     "school": _l("school"),
     "starts": _l("first day of term"),

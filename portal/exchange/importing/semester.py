@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from itertools import combinations, count
-from os.path import commonprefix
+from itertools import combinations, count, takewhile
 from typing import Any
 
 from portal.catalog import requisites, restrictions
@@ -125,6 +124,13 @@ STATUSES = {word.upper(): status for status, word in STATUS_WORDS.items()}
 RUNNING = {"A", "ACTIVE", *STATUSES, *SEATS_LEFT}
 
 Credits = tuple[Decimal, Decimal]
+NO_CREDITS = (Decimal(), Decimal())
+# Findings about numbers of new sections that can't be read, and the fields that lack them then.
+UNREAD_COUNTS = {
+    "enrolled": ("taken_unread", "prior"),
+    "remaining": ("taken_unread", "prior"),
+    "wait_capacity": ("waitlist_unread", "waitlist"),
+}
 
 
 @dataclass
@@ -350,21 +356,35 @@ def _complete_courses(semester: Semester) -> None:
             titles[section.course.code].append(section.fields["title"])
     for code, found in titles.items():
         _title_course(semester.courses[code], found, listed=semester.lists_courses)
-    for section in semester.sections.values():
-        course = section.course
-        if course.credits and course.row["revision"]:
-            continue  # exactly as the portal has them
-        low, high = course.credits or section.credits
-        course.credits = min(low, section.credits[0]), max(high, section.credits[1])
+    _complete_credits(semester)
     for course in semester.courses.values():
         if not course.title:
             course.title = course.code
             course.row.note("title_missing", "title", NOW, title=course.code)
-        if course.credits is None:
-            course.row.note("credits_missing", "credits", _k("0 until it has a section."))
-            course.credits = Decimal(0), Decimal(0)
     for section in semester.sections.values():
         section.fields["title"] = section.fields["title"] or section.course.title
+
+
+def _complete_credits(semester: Semester) -> None:
+    """Give courses the credits of their sections, and those to new sections of unread credits."""
+    unread = {
+        crn: section
+        for crn, section in semester.sections.items()
+        if "credits" in section.refused and crn not in semester.here.sections
+    }
+    for crn, section in semester.sections.items():
+        course = section.course
+        exactly = course.credits and course.row["revision"]  # as the portal has them
+        if exactly or crn in unread:
+            continue
+        low, high = course.credits or section.credits
+        course.credits = min(low, section.credits[0]), max(high, section.credits[1])
+    for course in semester.courses.values():
+        if course.credits is None:
+            course.row.note("credits_missing", "credits", _k("0 until it has a section."))
+            course.credits = NO_CREDITS
+    for section in unread.values():
+        section.credits = section.course.credits or NO_CREDITS
 
 
 def _title_course(course: Course, titles: list[str], *, listed: bool) -> None:
@@ -378,7 +398,8 @@ def _title_course(course: Course, titles: list[str], *, listed: bool) -> None:
         if listed:
             course.row.note("title_missing", "title", NOW, title=first)
         return
-    size = len(commonprefix([each.casefold() for each in titles]))
+    signs = zip(*(each.casefold() for each in titles), strict=False)
+    size = sum(1 for _ in takewhile(lambda each: len({*each}) == 1, signs))
     while any(each[size - 1 : size + 1].isalnum() and len(each) > size for each in titles):
         size -= 1  # in the middle of a word
     shared = WORDS_AT_END.sub("", first[:size])
@@ -489,14 +510,15 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     credits_, kept = _read_section_credits(row, course, semester.here)
     if credits_ is None:
         return row.note("unreadable", "credits", _k("The course has none either."))
-    seats = _read_seats(row, waitlist, new=new)
+    unread = {"credits"} if kept else set[str]()
+    seats = _read_seats(row, waitlist, unread, new=new)
     if seats is None:
         return row.note("unreadable", "capacity", _k("Write a whole number."))
     rules, consent = without_consent(row["restrictions"])
     if consent:
         row.values["consent"] = "Y"
     fields = _read_plain(row) | seats
-    section = Section(row, course, credits_, fields, refused={"credits"} if kept else set())
+    section = Section(row, course, credits_, fields, refused=unread)
     lists: list[ValueList] = []
     section.restrict(restrictions_of(row, rules, "restrictions", lists))
     semester.value_lists += ((section, each) for each in lists)
@@ -615,7 +637,7 @@ def _note_not_stored(semester: Semester) -> None:
 def _read_section_credits(
     row: Row, course: Course, here: KnownRecords
 ) -> tuple[Credits | None, bool]:
-    """Return the section's credits, and whether they are the portal's, which can't be changed.
+    """Return the section's credits, and whether they are others because its own can't be read.
 
     A new section without readable ones gets those of the course.
     """
@@ -627,7 +649,10 @@ def _read_section_credits(
             row.note("credits_unreadable", "credits", error)
             low, high = (Decimal(each) / 100 for each in stored["credits"])
             return (low, high), True
-        if course.credits and (row["credits"] or course.listed):
+        if row["credits"]:
+            row.note("credits_unread", "credits", error)
+            return course.credits or NO_CREDITS, True
+        if course.credits and course.listed:
             row.note("credits_missing", "credits", error)
         return course.credits, False
 
@@ -661,17 +686,18 @@ def _read_list(row: Row, column: str, most: int) -> list[str]:
     return [item[:most] for item in items]
 
 
-def _read_seats(row: Row, default: int, *, new: bool) -> dict[str, Any] | None:
+def _read_seats(row: Row, default: int, unread: set[str], *, new: bool) -> dict[str, Any] | None:
     """Return capacity, length of the waitlist, and seats taken before, as far as the row tells.
 
     There are never more seats than the source can mean. None if a new section would have none, or
     if the capacity can't be read. A new section's waitlist has the length `default` if it is blank.
+    Fields of a new section that can't be read are added to `unread`.
     """
-    remaining, enrolled = (
-        _read_number(row, "remaining", new=new),
-        _read_count(row, "enrolled", new=new),
-    )
-    waitlist = _read_waitlist(row, new=new)
+    enrolled = _read_number(row, "enrolled", unread, new=new)
+    remaining = _read_number(row, "remaining", unread, new=new)
+    waitlist: int | None = 0
+    if row["wait_capacity"].strip().upper() != "NONE":
+        waitlist = _read_number(row, "wait_capacity", unread, new=new)
     try:
         capacity = _read_capacity(row, remaining, enrolled, new=new)
     except Unreadable:
@@ -682,10 +708,8 @@ def _read_seats(row: Row, default: int, *, new: bool) -> dict[str, Any] | None:
     prior = enrolled
     if prior is None and remaining is not None:
         prior = max(0, capacity - remaining)
-    elif prior is None and row["enrolled"] and new:
+    elif prior is None and "prior" in unread:
         prior = capacity
-        text = _k("The section counts as full, so no seat is assigned twice.")
-        row.note("count", "enrolled", text)
     prior = prior or 0
     if prior > capacity:
         text = _k("%(taken)s of %(seats)s.")
@@ -697,28 +721,8 @@ def _read_seats(row: Row, default: int, *, new: bool) -> dict[str, Any] | None:
         row.note("counts_disagree", "remaining", text, seats=capacity, taken=prior)
     if waitlist is None and new:
         waitlist = default if capacity > 0 else 0
-        if not _is_count(row["wait_capacity"]):
-            row.note("count", "wait_capacity", _k("%(number)s is used."), number=waitlist)
     found = {"capacity": capacity, "waitlist": waitlist, "prior": prior}
     return {name: number for name, number in found.items() if number is not None}
-
-
-def _read_waitlist(row: Row, *, new: bool) -> int | None:
-    """Return the length of the waitlist, 0 for `none`. None if a new section has no number."""
-    if row["wait_capacity"].strip().upper() == "NONE":
-        return 0
-    if new and not _is_count(row["wait_capacity"]):
-        return None
-    return _read_count(row, "wait_capacity", new=new)
-
-
-def _is_count(text: str) -> bool:
-    """Return whether a text is a whole number or blank."""
-    try:
-        count_of(text)
-    except Unreadable:
-        return False
-    return True
 
 
 def _read_capacity(
@@ -735,22 +739,25 @@ def _read_capacity(
     return found
 
 
-def _read_count(row: Row, column: str, *, new: bool) -> int | None:
-    """Return a number that can't be negative."""
-    found = _read_number(row, column, new=new)
-    if found is None or found >= 0:
-        return found
-    row.note("count", column, _k("0 is used instead of a negative number."))
-    return 0
+def _read_number(row: Row, column: str, unread: set[str], *, new: bool) -> int | None:
+    """Return a number of a new or known section, None if there is none or it can't be read.
 
-
-def _read_number(row: Row, column: str, *, new: bool) -> int | None:
-    """Return a number of a new or known section, None if there is none or it can't be read."""
+    Only the seats left can be negative. They are needed only if those taken are blank.
+    """
+    fault = Unreadable(_k("It is negative."))
     try:
-        return count_of(row[column])
+        found = count_of(row[column])
+        if found is None or found >= 0 or column == "remaining":
+            return found
     except Unreadable as error:
-        row.note("count" if new else "count_unread", column, error)
-        return None
+        fault = error
+    kind, name = UNREAD_COUNTS[column]
+    if not new or (column == "remaining" and row["enrolled"]):
+        kind = "count" if new else "count_unread"
+    else:
+        unread.add(name)
+    row.note(kind, column, fault)
+    return None
 
 
 # Meetings, restrictions and cross-lists

@@ -13,6 +13,7 @@ from typing import IO, Any
 from portal.core.i18n import StoredMessageError, _k, stored_message
 from portal.exchange.importing.failures import ColumnsUnknownError, ImportFailedError
 from portal.exchange.importing.files import Files
+from portal.exchange.importing.headings import MADE_OF
 from portal.exchange.importing.report import Note, Report
 from portal.exchange.importing.workbooks import LINE_BREAK
 from portal.exchange.spreadsheets import unescaped
@@ -62,10 +63,18 @@ class Row:
         elif detail:
             detail = stored_message(detail, **facts)
         key = self["crn"] or self["course_id"] or self["dept_code"] or self["sourcedId"]
-        value = self[column][:LONGEST_VALUE] if column else ""
-        key = key[:LONGEST_VALUE]
-        heading = self.headings.get(column, column)[:LONGEST_VALUE]
+        value = " ".join(self[each] for each in self._columns(column))[:LONGEST_VALUE]
+        key, heading = key[:LONGEST_VALUE], self.heading(column)[:LONGEST_VALUE]
         self.report.add(Note(kind, self.file, self.line, key, heading, value, detail))
+
+    def heading(self, column: str) -> str:
+        """Return the name of a column in the file."""
+        return ", ".join(self.headings.get(each, each) for each in self._columns(column))
+
+    def _columns(self, column: str) -> list[str]:
+        """Return a column, or those of the file that make it up."""
+        made = [] if column in self.headings else MADE_OF.get(column, ())
+        return [each for each in made if each in self.headings] or [column]
 
     def text(self, column: str, most: int) -> str:
         """Return a line of text: single-spaced, at most `most` characters. Report repairs."""

@@ -7,7 +7,7 @@ forms of three sections as fast as they get answers. The waiting room admits 4,0
 In the end everything must be recorded. The captcha is easier than usual, because this machine
 solves it for all browsers; nothing else is simplified.
 
-Later a few more students do the same, ten a second. This shows how long a claim takes when nobody
+Later a few more students do the same, ten a second. They show how long a claim takes while no one
 else asks.
 
 Then the bare hello gets requests at the same times from the opening on, when each request was due,

@@ -21,8 +21,8 @@ DEEPEST = 20
 JOINTS = {"and": "all", "y": "all", "or": "any", "o": "any"}
 WRITTEN = {"all": " and ", "any": " or "}
 TOKENS = re.compile(r"[()]|[^\s()]+")
-# A minimum grade as people and other systems write it after a course: "with C", "with a grade of C
-# or better", "(minimum grade of C)", "Minimum Grade of C", "min. grade: C", "(C or higher)".
+# A minimum grade after a course, in these spellings: "with C", "with a grade of C or better",
+# "(minimum grade of C)", "Minimum Grade of C", "min. grade: C", "(C or higher)".
 # The "a" in "with A and" is no article, and CON in "BIO-1 and CON 2" is no Spanish "with".
 MINIMUM_GRADE = re.compile(
     r"""

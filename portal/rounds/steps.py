@@ -46,9 +46,9 @@ from portal.windows.models import Round
 from portal.windows.rounds import RoundRefused
 
 log = logging.getLogger(__name__)
-SAMPLE = 500  # students whose envy is measured
-# Students for whom other ballots are tried, times the ballots of the round: each try computes it.
-# It takes about a minute. Other steps of the term’s rounds wait for it.
+SAMPLE = 500  # students; envy is measured for them
+# A trial computes the round again with other ballots, for at most MOST_TRIED students. Students
+# times ballots are at most TRIED: it takes about a minute. Other steps of the term’s rounds wait.
 TRIED, MOST_TRIED = 10_000, 20
 BATCH = 1000  # ballots that are written at once
 

@@ -95,7 +95,7 @@ def test_two_names_of_one_account_are_exported_and_come_back(
     assert moved(counts) == {}
 
 
-# Who is named is the whole list
+# The names in a section's rows are its whole list of instructors
 
 
 def schedule(*cells: str) -> bytes:

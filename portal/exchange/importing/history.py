@@ -130,7 +130,7 @@ def store(session: Session, import_id: int) -> None:
 
 
 def unread_values(session: Session, sections: Collection[int]) -> dict[int, UnreadValues]:
-    """Return the values that an import could not read and nobody has entered, by draft."""
+    """Return the values that an import could not read and no one has entered since, by draft."""
     unread: dict[int, UnreadValues] = {}
     query = {"ids": list(sections), "lacking": json.dumps(LACKING)}
     for row in session.execute(UNREAD, query):

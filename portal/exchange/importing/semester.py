@@ -185,9 +185,9 @@ class Semester:
     departments: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     courses: dict[str, Course] = field(default_factory=dict)
     sections: dict[str, Section] = field(default_factory=dict)
-    term_code: str = ""  # by which files name the term for the first time
+    term_code: str = ""  # a code of the term that no earlier file had
     refused: set[str] = field(default_factory=set)  # registration numbers, also canceled ones
-    not_offered: set[str] = field(default_factory=set)  # of canceled sections
+    not_offered: set[str] = field(default_factory=set)  # registration numbers of canceled sections
     ended: dict[str, Row] = field(default_factory=dict)  # rows that cancel a section of the portal
     not_stored: dict[str, list[Row]] = field(default_factory=dict)  # rows with a value, by column
     value_lists: list[tuple[Section, ValueList]] = field(default_factory=list)

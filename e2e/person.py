@@ -137,6 +137,11 @@ class Person:
 Meet = Callable[..., Person]
 
 
+def second_tab(person: Person) -> Person:
+    """Another tab of the same browser."""
+    return Person(person.page.context.new_page())
+
+
 def context_of(person: Person) -> BrowserContext:
     """The person's browser, for what concerns all of its windows."""
     return person.page.context

@@ -38,6 +38,15 @@ def choose(person: Person, lab: Section) -> None:
     person.page.locator(f'input[type=radio][value="{lab.id}"]').check()
 
 
+def wait_for_the_lab(pair: Pair, *people: Person) -> None:
+    """Each takes the lecture and the lab of one seat, or waits for the lab."""
+    for person in people:
+        person.ask(pair.lecture)
+        choose(person, pair.small)
+        person.dialog.get_by_role("checkbox").check()
+        person.confirm()
+
+
 def test_who_is_late_for_the_lab_gets_neither_and_chooses_another(
     meet: Meet, portal: Running, term: Term, pair: Pair
 ) -> None:
@@ -65,11 +74,7 @@ def test_one_is_taken_and_the_other_waited_for_where_that_is_welcome(
     meet: Meet, portal: Running, term: Term, pair: Pair
 ) -> None:
     ada, ben = meet("ada").enter(term), meet("ben").enter(term)
-    for person in (ada, ben):
-        person.ask(pair.lecture)
-        choose(person, pair.small)
-        person.dialog.get_by_role("checkbox").check()
-        person.confirm()
+    wait_for_the_lab(pair, ada, ben)
     ben.has(pair.lecture, "selected")
     ben.has(pair.small, "waiting")
 
@@ -88,11 +93,7 @@ def test_the_waitlist_that_a_seat_needs_is_left_together_with_the_seat(
     meet: Meet, portal: Running, term: Term, pair: Pair
 ) -> None:
     ada, ben = meet("ada").enter(term), meet("ben").enter(term)
-    for person in (ada, ben):
-        person.ask(pair.lecture)
-        choose(person, pair.small)
-        person.dialog.get_by_role("checkbox").check()
-        person.confirm()
+    wait_for_the_lab(pair, ada, ben)
     ben.has(pair.small, "waiting")
     expect(ben.mine).to_contain_text("If you leave the waitlist, you drop both.")
 

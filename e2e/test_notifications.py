@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from e2e.person import Meet, Person, context_of
+from e2e.person import Meet, Person, second_tab
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
 from tests import cast as builders
@@ -100,7 +100,7 @@ def test_a_canceled_section_is_told_at_once_with_a_way_on(
 ) -> None:
     nora = meet("nora").enter(open_term)
     nora.pick(section)
-    elsewhere = Person(context_of(nora).new_page()).enter(open_term)
+    elsewhere = second_tab(nora).enter(open_term)
     set_section(section, status="CANCELED")
     for window in (nora, elsewhere):
         expect(window.page.locator("#toasts")).to_contain_text("has been canceled")

@@ -3,10 +3,18 @@
 from playwright.sync_api import expect
 
 from e2e.campus import cancel
-from e2e.person import Meet, Person, context_of
+from e2e.person import Meet, Person, second_tab
 from e2e.plans import lines, plan
 from portal.catalog.models import Section, Term
 from tests import cast as builders
+
+
+def planning(meet: Meet, term: Term, *sections: Section) -> Person:
+    """Ada on the section list, with these sections in her plan."""
+    ada = meet("ada").enter(term)
+    for each in sections:
+        plan(ada, each)
+    return ada
 
 
 def test_what_is_changed_in_one_tab_shows_in_the_other(
@@ -14,7 +22,7 @@ def test_what_is_changed_in_one_tab_shows_in_the_other(
 ) -> None:
     builders.a_coming_window(term)
     ada = meet("ada").enter(term)
-    other = Person(context_of(ada).new_page()).enter(term)
+    other = second_tab(ada).enter(term)
     search = other.page.get_by_label("Search")
     search.press_sequentially("Cour")
     plan(ada, section)
@@ -43,12 +51,10 @@ def test_a_form_that_has_seen_an_older_plan_says_so_and_loses_nothing(
     meet: Meet, term: Term, section: Section, others: list[Section]
 ) -> None:
     builders.a_coming_window(term)
-    ada = meet("ada").enter(term)
-    for each in (section, others[0]):
-        plan(ada, each)
+    ada = planning(meet, term, section, others[0])
     ada.page.locator(f'.plan-move[href$="/{section.id}/plan"]').click()
     expect(ada.dialog).to_be_visible()
-    other = Person(context_of(ada).new_page()).enter(term)
+    other = second_tab(ada).enter(term)
     plan(other, others[1])
     ada.dialog.get_by_role("button", name="Remove from plan").click()
     expect(ada.dialog).to_contain_text("Your plan has changed, maybe in another tab")
@@ -65,7 +71,7 @@ def test_counts_in_the_dialog_and_on_the_plan_move_by_themselves(
     plan(ada, last_seat)
     ada.go(f"/terms/{term.id}/plan")
     counts = ada.page.locator("#plan .counts")
-    tab = Person(context_of(ada).new_page()).enter(term)
+    tab = second_tab(ada).enter(term)
     tab.row(last_seat).locator(".row-more").click()
     expect(tab.dialog.locator(".counts")).to_contain_text("1 of 1 open")
     expect(counts).to_contain_text("1 of 1 open")
@@ -81,7 +87,7 @@ def test_the_sum_of_a_plan_follows_my_classes(
     builders.an_open_window(term)
     ada, ben = (meet(name).enter(term) for name in ("ada", "ben"))
     plan(ben, section)
-    tab = Person(context_of(ben).new_page()).enter(term)
+    tab = second_tab(ben).enter(term)
     ada.pick(last_seat)
     ben.pick(last_seat)
     ada.ask(last_seat)
@@ -104,13 +110,11 @@ def test_a_plan_follows_the_registrar_who_cancels_a_section(
     meet: Meet, term: Term, section: Section, others: list[Section]
 ) -> None:
     builders.an_open_window(term)
-    ada = meet("ada").enter(term)
-    for each in (section, others[0]):
-        plan(ada, each)
+    ada = planning(meet, term, section, others[0])
     unplanned = ada.row(others[1]).locator(".row-plan")
     expect(unplanned).to_be_visible()
-    tab = Person(context_of(ada).new_page()).listen(f"/terms/{term.id}/plan")
-    elsewhere = Person(context_of(ada).new_page()).enter(term, "?q=nothing")
+    tab = second_tab(ada).listen(f"/terms/{term.id}/plan")
+    elsewhere = second_tab(ada).enter(term, "?q=nothing")
     pages = [each.page for each in (ada, tab, elsewhere)]
     for page in pages:
         expect(page.locator("#plan .mine-sum")).to_contain_text("8 of 21 credits")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from e2e.contrast import DESKTOP, PHONE, places
-from e2e.person import Meet
+from e2e.person import Meet, Person
 from e2e.portal import Running
 from portal.catalog.models import Course, Section, Term
 from tests import cast as builders
@@ -162,6 +162,12 @@ def test_escape_leaves_everything_as_it_was(meet: Meet, term: Term, section: Sec
     ada.has(section, "")
 
 
+def sizes(person: Person, *sections: Section) -> list[list[float]]:
+    """The width and height of the rows of sections."""
+    rows = places(person.page, *(f"#section-{each.id}" for each in sections))
+    return [each[2:] for each in rows]
+
+
 @pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_rows_say_at_once_what_a_new_seat_makes_of_them(
     meet: Meet, term: Term, course: Course, screen: dict[str, int]
@@ -172,12 +178,12 @@ def test_rows_say_at_once_what_a_new_seat_makes_of_them(
     ada = meet("ada", viewport=screen).enter(term)
     for each in (mine, again, clashing):
         expect(ada.cell(each)).to_contain_text("Add")
-    rows = [f"#section-{each.id}" for each in (mine, again, clashing)]
-    before = [size[2:] for size in places(ada.page, *rows)]
+    rows = (mine, again, clashing)
+    before = sizes(ada, *rows)
     ada.pick(mine)
     expect(ada.cell(again)).to_contain_text("Swap")
     expect(ada.cell(clashing)).to_contain_text("Overlaps CSC")
-    assert [size[2:] for size in places(ada.page, *rows)] == before
+    assert sizes(ada, *rows) == before
     expect(ada.cell(clashing)).to_contain_text("Overlaps")
     ada.ask(clashing)
     expect(ada.dialog.get_by_role("alert")).to_contain_text("at the same time as your CSC")
@@ -198,12 +204,12 @@ def test_rows_say_at_once_what_is_over_the_credit_limit(
     )
     builders.an_open_window(term)
     ada = meet("ada", viewport=screen).enter(term)
-    rows = [f"#section-{each.id}" for each in (heavy, light, section)]
-    before = [size[2:] for size in places(ada.page, *rows)]
+    rows = (heavy, light, section)
+    before = sizes(ada, *rows)
     ada.pick(heavy)
     expect(ada.cell(section)).to_contain_text("Over your credit limit")
     expect(ada.cell(light)).to_contain_text("Add")
-    assert [size[2:] for size in places(ada.page, *rows)] == before
+    assert sizes(ada, *rows) == before
     ada.ask(section)
     expect(ada.dialog.get_by_role("alert")).to_contain_text("limit is 21")
     ada.page.keyboard.press("Escape")

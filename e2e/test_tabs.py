@@ -4,15 +4,10 @@ import re
 
 from playwright.sync_api import Locator, expect
 
-from e2e.person import Meet, Person, context_of
+from e2e.person import Meet, Person, second_tab
 from e2e.test_connection_lost import LOST
 from portal.catalog.models import Section, Term
 from tests import cast as builders
-
-
-def second_tab(person: Person) -> Person:
-    """Another tab of the same browser."""
-    return Person(context_of(person).new_page())
 
 
 def logged_out_elsewhere(person: Person, term: Term) -> tuple[Person, Locator]:

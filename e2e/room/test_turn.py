@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from e2e.contrast import DESKTOP, PHONE, places
-from e2e.person import Meet, Person, context_of
+from e2e.person import Meet, Person, second_tab
 from e2e.room.conftest import Admit
 from e2e.room.waiter import FRAME, waits_as
 from e2e.test_lobby import LOOK, banner_is
@@ -195,7 +195,7 @@ def test_while_others_wait_the_number_is_the_end_of_my_turn_and_says_why_it_move
 
 def room_page(person: Person, words: str | re.Pattern[str]) -> None:
     """Read on the page of the waiting room, in another tab, whose turn it is."""
-    tab = Person(context_of(person).new_page())
+    tab = second_tab(person)
     tab.go(f"{urlsplit(person.page.url).path}/room")
     expect(tab.page.locator("#room .lede")).to_have_text(words)
     tab.page.close()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from e2e.contrast import PHONE
-from e2e.person import Meet, Person, context_of
+from e2e.person import Meet, second_tab
 from e2e.room.conftest import Admit
 from e2e.room.waiter import FRAME, waits_as
 from e2e.test_announce import heard, until_heard
@@ -23,7 +23,7 @@ def test_a_refresh_a_second_tab_and_another_browser_keep_the_place(
     waits_as(meet("ben").enter(term), 7)
     ada.page.reload()
     waits_as(ada, 6)
-    tab = waits_as(Person(context_of(ada).new_page()).enter(term), 6)
+    tab = waits_as(second_tab(ada).enter(term), 6)
     phone = waits_as(meet("ada", viewport=PHONE).enter(term), 6)
     admit(len(crowd) + 1)
     for each in (ada, tab, phone):

@@ -11,7 +11,7 @@ import pytest
 
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.findings import Action
-from portal.exchange.importing.report import summary
+from portal.exchange.importing.report import Report, summary
 from tests.exchange import whole_semesters
 from tests.exchange.campus import Records, kinds, read
 from tests.exchange.class_schedules import (
@@ -29,6 +29,16 @@ from tests.exchange.class_schedules import (
 def schedule(folder: Path, *lines: Line) -> tuple[Records, dict[str, int]]:
     records, report = read(write_csv(folder, lines))
     return records, kinds(report)
+
+
+def restricted(folder: Path, texts: dict[str, str]) -> tuple[Records, Report, dict[str, list[str]]]:
+    """Read sections with these restrictions, and return the values that were read of each."""
+    lines = [ALGORITHMS | {"CRN": crn, "Restrictions": each} for crn, each in texts.items()]
+    records, report = read(write_csv(folder, lines))
+    found = {
+        crn: [value for *_, value in each["restrictions"]] for crn, each in records.sections.items()
+    }
+    return records, report, found
 
 
 def test_one_table_has_sections_meetings_instructors_and_courses(tmp_path: Path) -> None:
@@ -133,11 +143,7 @@ def test_values_with_commas_or_an_or_are_one_unless_each_is_known(tmp_path: Path
         "17": f"{MAJORS} Art or Dance",
         "18": f"{MAJORS}\nDance or Theater; Music",
     }
-    lines = [ALGORITHMS | {"CRN": crn, "Restrictions": each} for crn, each in texts.items()]
-    records, report = read(write_csv(tmp_path, lines))
-    found = {
-        crn: [value for *_, value in each["restrictions"]] for crn, each in records.sections.items()
-    }
+    records, report, found = restricted(tmp_path, texts)
     assert found == {
         "1": ["Humanities, Arts and Sciences"],
         "2": ["Art", MEDIA, "Music"],
@@ -196,11 +202,7 @@ def test_each_separator_and_sentence_of_a_restriction_is_asked_about(tmp_path: P
         "60": f"{MAJORS} Philosophy",
         "61": f"{MAJORS} Civil & Mining Engineering",
     }
-    lines = [ALGORITHMS | {"CRN": crn, "Restrictions": each} for crn, each in texts.items()]
-    records, report = read(write_csv(tmp_path, lines))
-    found = {
-        crn: [value for *_, value in each["restrictions"]] for crn, each in records.sections.items()
-    }
+    records, report, found = restricted(tmp_path, texts)
     both = ["Biology", "Chemistry"]
     assert found == {
         "1": [*both, "Ecology, Evolution and Behavior"],

@@ -1,7 +1,12 @@
 """Random actions in a term, by a seed."""
 
 import random
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
+from threading import Event
 from typing import Any
 
 from portal.backend import backend
@@ -42,6 +47,26 @@ def storm(rush: Rush, seed: int, steps: int = 400) -> None:
                 _let_time_pass(rush, how, seed * 10_000 + version, dice)
             case "again":
                 ledger.reconsider(rush.term, section)
+
+
+@contextmanager
+def storming(rush: Rush) -> Iterator[None]:
+    """Let two threads act at random while the body runs; neither may fail."""
+    enough = Event()
+
+    def act(seed: int) -> None:
+        for each in count(seed, 2):
+            storm(rush, each, 50)
+            if enough.is_set():
+                return
+
+    with ThreadPoolExecutor(2) as pool:
+        storms = [pool.submit(act, seed) for seed in (1, 2)]
+        try:
+            yield
+        finally:
+            enough.set()
+    assert [each.exception() for each in storms] == [None, None]
 
 
 WEIGHTS = (12, 6, 5, 2, 4, 2, 1, 1, 2, 1)

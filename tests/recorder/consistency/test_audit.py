@@ -2,10 +2,7 @@
 
 import json
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import count
-from threading import Event
 
 import pytest
 from click.testing import CliRunner
@@ -21,7 +18,7 @@ from portal.runtime.cli import main
 from tests import commands
 from tests.recorder.blocked_recorder import held_up
 from tests.recorder.consistency.tampering import TAMPERINGS, a_term_to_tamper_with
-from tests.recorder.random_actions import storm
+from tests.recorder.random_actions import storm, storming
 from tests.recorder.rush import Rush, a_rush, claim, claims, drop, everyone_everywhere, spec
 
 
@@ -43,19 +40,8 @@ def test_audit_finds_no_difference_after_a_rush(backend: Backend, seed: int) -> 
 
 def test_audit_compares_while_claims_continue(backend: Backend) -> None:  # noqa: ARG001
     rush = a_rush(sections=4, students=12, capacity=3, waitlist=4)
-    enough = Event()
-
-    def stormy(seed: int) -> None:
-        for each in count(seed, 2):
-            storm(rush, each, 50)
-            if enough.is_set():
-                return
-
-    with ThreadPoolExecutor(2) as pool:
-        storms = [pool.submit(stormy, seed) for seed in (1, 2)]
+    with storming(rush):
         reports = [audit_term(rush.term) for _ in range(8)]
-        enough.set()
-    assert [each.exception() for each in storms] == [None, None]
     assert [report["differences"] for report in reports] == [[]] * 8
     assert reports[0]["events"] < reports[-1]["events"]
 

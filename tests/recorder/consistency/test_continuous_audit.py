@@ -1,9 +1,6 @@
 """The continuous audit finds every difference in parts, reports it once and checks it again."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from itertools import count
-from threading import Event
 
 import pytest
 from redis.exceptions import ResponseError
@@ -27,7 +24,7 @@ from tests.cast import Cast
 from tests.notifications.stories import give_addresses
 from tests.recorder.blocked_recorder import held_up
 from tests.recorder.consistency.tampering import TAMPERINGS, a_term_to_tamper_with
-from tests.recorder.random_actions import storm
+from tests.recorder.random_actions import storm, storming
 from tests.recorder.rush import Rush, a_rush, claims, drop, everyone_everywhere, spec
 
 
@@ -50,19 +47,9 @@ def test_no_part_differs_after_a_rush(backend: Backend, seed: int) -> None:  # n
 
 
 def test_no_part_differs_while_claims_continue(backend: Backend) -> None:  # noqa: ARG001
-    rush, enough = a_rush(sections=4, students=12, capacity=3, waitlist=4), Event()
-
-    def stormy(seed: int) -> None:
-        for each in count(seed, 2):
-            storm(rush, each, 50)
-            if enough.is_set():
-                return
-
-    with ThreadPoolExecutor(2) as pool:
-        storms = [pool.submit(stormy, seed) for seed in (1, 2)]
+    rush = a_rush(sections=4, students=12, capacity=3, waitlist=4)
+    with storming(rush):
         found = [continuous_audit.audit_next_part(rush.term) for _ in range(8)]
-        enough.set()
-    assert [each.exception() for each in storms] == [None, None]
     assert found == [[]] * 8
 
 

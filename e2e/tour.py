@@ -52,7 +52,7 @@ STOPS = (
     Stop("ada", f"{LIST}/sections/{{held}}/drop"),
     Stop("ada", f"{LIST}/sections/{{waited}}/leave"),
     Stop("ada", f"{LIST}/sections/{{held}}/swaps"),
-    Stop("ada", f"{LIST}/sections/{{free}}/swap?instead={{held}}"),
+    Stop("ada", f"{LIST}/sections/{{free}}/swap?swap_out={{held}}"),
     Stop("ada", f"{LIST}/sections/{{queued}}/plan"),
     Stop("ada", f"{LIST}/sections/{{full}}/plan"),
     Stop("ada", LIST, "#act-{free} a"),

@@ -122,7 +122,7 @@ def promotion(reply: Reply) -> Promotion:
     """Return the result of a promotion."""
     return Promotion(
         promoted=tuple(reply.get("promoted") or ()),
-        passed=tuple(reply.get("passed") or ()),
+        skipped=tuple(reply.get("passed") or ()),
         more=reply["more"],
         wake=tuple(reply.get("wake", ())),
         aside=tuple(reply.get("aside") or ()),
@@ -155,8 +155,8 @@ def _registrations(reply: Reply) -> Registrations | None:
 
 
 def _waiting(row: list[Any]) -> WaitlistPosition:
-    section, worth, ticket, at, position, size, passed, *more = row
-    return WaitlistPosition(section, worth, ticket, at, position, size, reasons(passed), *more)
+    section, worth, ticket, at, position, size, skips, *more = row
+    return WaitlistPosition(section, worth, ticket, at, position, size, reasons(skips), *more)
 
 
 def seats(stored: Mapping[Any, Any]) -> dict[int, SeatCounts]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 
 class Outcome(StrEnum):
@@ -22,8 +22,9 @@ class Reason:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-# The counts of a section in the ledger's order; those of a pool only if there is one. `unasked`
-# counts waiting students not yet checked for a reserved seat; only the ledger and rounds use it.
+# The counts of a section in the ledger's order; those of a pool only if there is one. `passed` is
+# `skipped` below. `unasked` counts waiting students not yet checked for a reserved seat; only the
+# ledger and rounds use it.
 COUNTS = (
     "capacity",
     "taken",
@@ -50,11 +51,17 @@ class SeatCounts:
     waitlist_capacity: int
     status: str
     seq: int
-    passed: int = 0  # how many of the waiting students were skipped for the free seats
+    skipped: int = 0  # how many of the waiting students were skipped for the free seats
     kept: int = 0  # seats reserved for cohorts and not taken yet
     pool_capacity: int | None = None  # seats shared with other sections; None = no pool
     pool_taken: int = 0  # shared seats taken, in all sections of the pool
     unasked: int = field(default=0, compare=False)  # not in events
+
+    @classmethod
+    def of_event(cls, section: int, seq: int, counts: Mapping[str, Any]) -> Self:
+        """Return the counts in an event; what other versions count is left out."""
+        known = {**counts, "section": section, "seq": seq, "skipped": counts.get("passed", 0)}
+        return cls(**{each.name: known[each.name] for each in fields(cls) if each.name in known})
 
     @property
     def promised(self) -> int:
@@ -62,7 +69,7 @@ class SeatCounts:
 
         While only reserved seats are free, those who were set aside can have none of them.
         """
-        free, active = max(0, self.capacity - self.taken), self.waiting - self.passed
+        free, active = max(0, self.capacity - self.taken), self.waiting - self.skipped
         if self.kept:
             unreserved = max(0, free - self.kept)
             active = self.unasked + min(active - self.unasked, unreserved)
@@ -92,7 +99,7 @@ class SeatCounts:
     @property
     def claimable(self) -> bool:
         """Return whether a new student could get a seat: one is open, and no student waits."""
-        return self.open > 0 and self.waiting == self.passed
+        return self.open > 0 and self.waiting == self.skipped
 
 
 @dataclass(frozen=True)
@@ -209,7 +216,7 @@ class Promotion:
     """
 
     promoted: tuple[int, ...]
-    passed: tuple[int, ...]
+    skipped: tuple[int, ...]
     more: bool
     wake: tuple[str, ...] = ()
     aside: tuple[int, ...] = ()

@@ -1,15 +1,11 @@
 """Seat counts last received from the ledger; each fragment is rendered once per audience."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
 from threading import Lock
 from typing import Any, NamedTuple
 
 from portal.core.i18n import in_language
 from portal.ledger.types import SeatCounts
-
-# A newer ledger may send fields that this process does not know.
-KNOWN_FIELDS = {field.name for field in fields(SeatCounts)} - {"section", "seq"}
 
 
 class Audience(NamedTuple):
@@ -112,8 +108,7 @@ class SeatCountCache:
 
 
 def _seats(fields: dict[str, Any], seq: int) -> SeatCounts:
-    counts = {name: value for name, value in fields["seats"].items() if name in KNOWN_FIELDS}
-    return SeatCounts(section=fields["section"], seq=seq, **counts)
+    return SeatCounts.of_event(fields["section"], seq, fields["seats"])
 
 
 def _store_newer(known: dict[int, SeatCounts], seats: SeatCounts) -> bool:

@@ -23,7 +23,7 @@ def waitlist_processed(term: int, dropped: Decision) -> bool | None:
         for pause in PAUSES:
             time.sleep(pause)
             counts = backend().ledger.seats_of(term, [dropped.section])[dropped.section]
-            if not counts.open or counts.waiting == counts.passed:
+            if not counts.open or counts.waiting == counts.skipped:
                 return True
     return None
 

@@ -47,7 +47,7 @@ def promote(term: int, correlation: str) -> int:
             try:
                 for done in _fill(offered, section, windows, correlation):
                     promoted += len(done.promoted)
-                    moved = moved or bool(done.promoted or done.passed or done.aside)
+                    moved = moved or bool(done.promoted or done.skipped or done.aside)
                     workers.update(done.wake)  # a swap frees another seat
             except Exception as error:  # noqa: BLE001  one section must not starve the others
                 errors.append(error)
@@ -68,7 +68,7 @@ def _fill(
         done = ledger.promote(term, section, candidates, correlation, offered.term.skip_rule)
         yield done
         # Another process may have changed the head. If nothing moved, the scheduler tries again.
-        if not done.more or not (done.promoted or done.passed or done.aside):
+        if not done.more or not (done.promoted or done.skipped or done.aside):
             return
 
 
@@ -144,7 +144,7 @@ def retriable(look: Connection, now: datetime) -> list[SkippedWaiter]:
 
 @cache
 def _retriable() -> Select[int, int, int]:
-    waitlist, seats, passed = WaitlistEntry, SectionSeats, LoggedEvent.occurred_at
+    waitlist, seats, skipped_at = WaitlistEntry, SectionSeats, LoggedEvent.occurred_at
     return (
         select(waitlist.term_id, waitlist.section_id, waitlist.student_id)
         .join(
@@ -155,32 +155,32 @@ def _retriable() -> Select[int, int, int]:
             and_(LoggedEvent.term_id == waitlist.term_id, LoggedEvent.seq == waitlist.seq),
         )
         .where(seats.passed > 0, waitlist.state == "passed")
-        .where(or_(_hold_ended(passed), _permitted(passed), _rules_changed(passed)))
+        .where(or_(_hold_ended(skipped_at), _permitted(skipped_at), _rules_changed(skipped_at)))
     )
 
 
-def _hold_ended(passed: Moment) -> ColumnElement[bool]:
-    over = and_(Hold.ends_at > passed - SKEW, Hold.ends_at <= bindparam("latest"))
+def _hold_ended(skipped_at: Moment) -> ColumnElement[bool]:
+    over = and_(Hold.ends_at > skipped_at - SKEW, Hold.ends_at <= bindparam("latest"))
     barred = WaitlistEntry.reasons.contains([{"code": "hold"}])
     mine = Hold.student_id == WaitlistEntry.student_id
-    return select(Hold.id).where(barred, mine, or_(over, Hold.lifted_at > passed)).exists()
+    return select(Hold.id).where(barred, mine, or_(over, Hold.lifted_at > skipped_at)).exists()
 
 
-def _permitted(passed: Moment) -> ColumnElement[bool]:
+def _permitted(skipped_at: Moment) -> ColumnElement[bool]:
     mine = (
         Permission.student_id == WaitlistEntry.student_id,
         Permission.section_id == WaitlistEntry.section_id,
         Permission.revoked_at.is_(None),
     )
-    return select(Permission.id).where(*mine, Permission.granted_at > passed).exists()
+    return select(Permission.id).where(*mine, Permission.granted_at > skipped_at).exists()
 
 
-def _rules_changed(passed: Moment) -> ColumnElement[bool]:
+def _rules_changed(skipped_at: Moment) -> ColumnElement[bool]:
     """Return the condition that who may take the section was edited since."""
     waitlist, entry = WaitlistEntry, AuditEntry
     about = func.concat("term:", waitlist.term_id, " section:", waitlist.section_id)
     changed = or_(
         *(entry.before[rule].is_distinct_from(entry.after[rule]) for rule in RULES_OF_SECTIONS)
     )
-    edited = entry.subject == about, entry.action == "section.edit", entry.at > passed
+    edited = entry.subject == about, entry.action == "section.edit", entry.at > skipped_at
     return select(entry.id).where(*edited, changed).exists()

@@ -83,7 +83,7 @@ class Receipt:
     def seats(self) -> SeatCounts | None:
         """Return the counts right after the decision; None for an unknown section."""
         counts = self.event.payload.get("seats")
-        return SeatCounts(section=self.section, seq=self.event.seq, **counts) if counts else None
+        return SeatCounts.of_event(self.section, self.event.seq, counts) if counts else None
 
 
 def find(text: str) -> Receipt | None:

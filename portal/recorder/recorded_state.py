@@ -83,7 +83,7 @@ def _seats(row: SectionSeats, used: dict[int, int]) -> SeatCounts:
         waitlist_capacity=row.waitlist_capacity,
         status=row.status,
         seq=row.seq,
-        passed=row.passed,
+        skipped=row.passed,
         kept=row.kept,
         pool_capacity=row.pool_capacity,
         pool_taken=used.get(row.pool_id or 0, 0),
@@ -108,8 +108,8 @@ def _waiting(session: Session, term: int, student: int) -> Iterable[WaitlistPosi
         .order_by(WaitlistEntry.section_id)
     )
     for row, at, of in session.execute(found):
-        since, passed = milliseconds(row.since), row.state == "passed"
-        reasons = replies.reasons(row.reasons) if passed else ()
+        since, skipped = milliseconds(row.since), row.state == "passed"
+        reasons = replies.reasons(row.reasons) if skipped else ()
         yield WaitlistPosition(
             *(row.section_id, row.credits, row.ticket, since, at, of),
             *(reasons, row.instead or 0, row.band),

@@ -142,7 +142,7 @@ def drop_or_swap(section: int, context: RefusalContext) -> NextStep:
     if section != context.swap or not context.section:
         return NextStep(_("Drop %(name)s", name=name), context.url(section, "drop"))
     label = _("Swap %(old)s for %(new)s", old=name, new=context.name)
-    return NextStep(label, context.url(context.section.id, f"swap?instead={section}"))
+    return NextStep(label, context.url(context.section.id, f"swap?swap_out={section}"))
 
 
 def make_room(context: RefusalContext) -> NextStep:
@@ -156,7 +156,7 @@ def join_waitlist(context: RefusalContext) -> NextStep | None:
     """Return a link to the waitlist; in a swap the old seat is kept until then."""
     if not context.section:
         return None
-    act = f"swap?instead={context.swap_out}" if context.swap_out else "pick"
+    act = f"swap?swap_out={context.swap_out}" if context.swap_out else "pick"
     return NextStep(_("Join waitlist"), context.url(context.section.id, act))
 
 

@@ -76,7 +76,7 @@ class WaitlistOutlook:
 
 def waitlist_outlook(seats: SeatCounts) -> WaitlistOutlook:
     """Return how many waiting students get the seats that are free by these counts."""
-    waiting = seats.waiting - seats.passed if seats.status == "OPEN" else 0
+    waiting = seats.waiting - seats.skipped if seats.status == "OPEN" else 0
     given = min(waiting, seats.open)
     full = seats.pool_capacity is not None and seats.pool_taken >= seats.pool_capacity
     return WaitlistOutlook(waiting, given, min(waiting - given, seats.free_reserved), full)
@@ -112,7 +112,7 @@ def reached_waitlists(
 
     The counts are those after the drop. Skipped students are considered again.
     """
-    found = {each.section: waitlist_outlook(replace(each, passed=0)) for each in (left, *sharing)}
+    found = {each.section: waitlist_outlook(replace(each, skipped=0)) for each in (left, *sharing)}
     return {section: outlook for section, outlook in found.items() if outlook.anyone}
 
 

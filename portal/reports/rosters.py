@@ -26,7 +26,7 @@ CURRENT = ("enrolled", "waiting", "passed")  # states of those who have a seat o
 class Person:
     """A student on a roster or a waitlist, as far as the visitor may see; credits in hundredths.
 
-    `place` counts from 1 on a waitlist, and `passed` means that the student was skipped there.
+    `place` counts from 1 on a waitlist, and `skipped` means that the student was skipped there.
     """
 
     id: int
@@ -39,7 +39,7 @@ class Person:
     credits: int
     since: datetime
     place: int = 0
-    passed: bool = False
+    skipped: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _person(row: Any, roles: frozenset[str], place: int = 0) -> Person:
         credits=row.credits,
         since=row.since,
         place=place,
-        passed=row.state == "passed",
+        skipped=row.state == "passed",
     )
 
 

@@ -63,7 +63,7 @@ class Limits:
             return False
         if self.subject not in {"", section.subject_code}:
             return False
-        if _is_full(seats) or seats.waiting > seats.passed:
+        if _is_full(seats) or seats.waiting > seats.skipped:
             return False
         return seats.taken < self.fewer or seats.taken * 100 < self.percent * seats.capacity
 

@@ -93,7 +93,7 @@ class Model(Rounds):
         passes: SkipRule | None = None,
     ) -> Promotion:
         each, requested = self.sections.get(section), {who.student: who for who in candidates}
-        promoted, passed, aside = [], [], []
+        promoted, skipped, aside = [], [], []
         while each and self.promises(section):
             student = each.heads[0]
             if student not in requested or not self.comes_first(section, student):
@@ -105,10 +105,10 @@ class Model(Rounds):
                 continue
             reasons = self.consider(section, requested[student], at)
             if reasons:
-                each.passed[student] = tuple(reasons)
+                each.skipped[student] = tuple(reasons)
                 each.aside.discard(student)
                 self.tell("passed_over", section, student)
-                passed.append(student)
+                skipped.append(student)
                 if self.loses(each, student, reasons, passes):
                     self.lose(section, student)
             else:
@@ -116,7 +116,7 @@ class Model(Rounds):
         if each:
             self.look_at(section)
         more = bool(each and self.promises(section))
-        return Promotion(tuple(promoted), tuple(passed), more, self.called(), tuple(aside))
+        return Promotion(tuple(promoted), tuple(skipped), more, self.called(), tuple(aside))
 
     def loses(
         self, each: Section, student: int, reasons: Sequence[Reason], passes: SkipRule | None
@@ -159,7 +159,7 @@ class Model(Rounds):
         if spec.version <= each.spec.version:
             return 0
         each.spec, each.at = spec, at
-        each.passed.clear()
+        each.skipped.clear()
         each.aside.clear()
         left = self.share(each)
         seq = self.tell("section_set", spec.section)

@@ -72,8 +72,8 @@ class Adjustments(Wishes):
         open_ = each.taken + each.reserved_left < each.spec.capacity
         mine = open_ or each.reserve_for(part.reserves)
         # A move gives them another chance.
-        passed = {who: why for who, why in each.passed.items() if not gone or who != student}
-        if each.room and mine and replace(each, passed=passed).heads[:1] == [student]:
+        skipped = {who: why for who, why in each.skipped.items() if not gone or who != student}
+        if each.room and mine and replace(each, skipped=skipped).heads[:1] == [student]:
             return self.comes_first(part.section, student)
         return self.claimable(part, gone)
 
@@ -149,13 +149,13 @@ class Adjustments(Wishes):
             each.reserved.pop(student, None)
             each.aside.clear()
             for one in (each, *each.others):
-                one.passed.clear()
+                one.skipped.clear()
             self.ask_again(student)
 
     def ask_again(self, student: int) -> None:
         """Consider a student again on their waitlists, as their seats have changed."""
         for each in self.sections.values():
-            each.passed.pop(student, None)
+            each.skipped.pop(student, None)
 
     def give(self, student: int, part: Claim) -> None:
         each = self.sections[part.section]

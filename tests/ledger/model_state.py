@@ -39,7 +39,7 @@ class Section:
     spec: SectionSpec
     roster: dict[int, HeldSeat] = field(default_factory=dict)
     queue: dict[int, WaitlistPosition] = field(default_factory=dict)
-    passed: dict[int, tuple[Reason, ...]] = field(default_factory=dict)
+    skipped: dict[int, tuple[Reason, ...]] = field(default_factory=dict)
     passes: dict[int, int] = field(default_factory=dict)  # skips that count by the term's rule
     needs: dict[int, Any] = field(default_factory=dict)  # corequisites of enrolled students
     seq: int = 0
@@ -70,14 +70,14 @@ class Section:
             spec.waitlist,
             spec.status,
             self.seq,
-            len(self.passed),
+            len(self.skipped),
             self.reserved_left,
             *self.shared,
         )
 
     @property
     def actives(self) -> list[int]:
-        return [student for student in self.queue if student not in self.passed]
+        return [student for student in self.queue if student not in self.skipped]
 
     def keeps(self, number: int) -> int:
         """Return the seats that its reserves still reserve."""
@@ -175,7 +175,7 @@ class Book:
             if student in each.queue:
                 position = list(each.queue).index(student) + 1
                 index = replace(each.queue[student], position=position, size=len(each.queue))
-                waiting.append(replace(index, reasons=each.passed.get(student, ())))
+                waiting.append(replace(index, reasons=each.skipped.get(student, ())))
         return Registrations(tuple(held), tuple(waiting))
 
     def held(self, student: int) -> dict[int, int]:
@@ -257,7 +257,7 @@ class Book:
         registration = each.roster.pop(student).registration
         each.needs.pop(student, None)
         each.reserved.pop(student, None)
-        each.passed.clear()
+        each.skipped.clear()
         each.aside.clear()
         seq = self.tell("dropped", section, student)
         answer = self.answer(Outcome.DROPPED, section, at, seq=seq, registration=registration)
@@ -295,13 +295,13 @@ class Book:
     def unqueue(self, section: int, student: int) -> None:
         each = self.sections[section]
         del each.queue[student]
-        each.passed.pop(student, None)
+        each.skipped.pop(student, None)
         each.passes.pop(student, None)
         each.aside.discard(student)
 
     def reprieve(self, student: int) -> None:
         for number, each in sorted(self.sections.items()):
-            if each.passed.pop(student, None):
+            if each.skipped.pop(student, None):
                 self.tell("reconsidered", number, student)
 
     def answer(self, outcome: Outcome, section: int, at: int, **fields: Any) -> Decision:
@@ -332,9 +332,9 @@ class Book:
 
     def reconsider(self, section: int) -> int:
         each = self.sections.get(section)
-        if not each or not each.passed:
+        if not each or not each.skipped:
             return 0
-        each.passed.clear()
+        each.skipped.clear()
         return self.tell("reconsidered", section)
 
     def change(self, seq: int, at: int) -> Change:

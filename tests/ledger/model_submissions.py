@@ -247,7 +247,7 @@ class Wishes(Calendar):
         section = tried.part.section
         together = [Reason("together", {"section": each}) for each in culprit]
         answer = self.refuse(section, student, at, tried.reasons or together)
-        if tried.how == "waits" and self.sections[section].passed.pop(student, None):
+        if tried.how == "waits" and self.sections[section].skipped.pop(student, None):
             self.tell("reconsidered", section, student)
         return answer
 
@@ -284,7 +284,7 @@ class Wishes(Calendar):
         section, swap_out = line.alternatives[0][0].section, line.swap_out or 0
         each = self.sections[section]
         each.queue[student] = replace(each.queue[student], swap_out=swap_out)
-        each.passed.pop(student, None)
+        each.skipped.pop(student, None)
         seq = self.tell("swap_planned", section, student)
         answer = self.answer(
             Outcome.WAITLISTED,

@@ -91,7 +91,7 @@ class Calendar(Book):
         for section, each in sorted(self.sections.items()):
             if any(each.at < reserve.until <= at for reserve in each.spec.reserves):
                 each.at = at
-                each.passed.clear()
+                each.skipped.clear()
                 each.aside.clear()
                 self.tell("reserve_opened", section)
         return turned

@@ -137,7 +137,7 @@ def test_a_waiting_swap_is_skipped_after_the_last_day_to_drop_until_a_later_one(
     desk.submit(502, LedgerChoice(((Claim(1, 400),),), wait=True, swap_out=2))
     desk.drop(501, 1)
     put(desk, drop_deadline=now)
-    assert desk.promote(1, passes=SkipRule(1)).passed == (502,)
+    assert desk.promote(1, passes=SkipRule(1)).skipped == (502,)
     assert desk.queue(1) == [502]  # the skip does not count
     put(desk, 2, drop_deadline=now + DAY)
     assert desk.promote(1).promoted == (502,)

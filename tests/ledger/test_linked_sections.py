@@ -190,7 +190,7 @@ def test_promoted_swap_drops_no_corequisite(desk: Desk) -> None:
     desk.submit(501, LedgerChoice(((Claim(4, 400),),), wait=True, swap_out=LAB))
     desk.claim(501, LECTURE, corequisites=NEEDS_LAB)
     desk.section(4, capacity=1, version=2)
-    assert desk.promote(4).passed == (501,)
+    assert desk.promote(4).skipped == (501,)
     facts = {"section": LECTURE, "missing": [LAB]}
     [waiting] = desk.ledger.registrations(TERM, 501).waiting
     assert waiting.reasons == (Reason("needed_by", facts),)

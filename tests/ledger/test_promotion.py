@@ -42,7 +42,7 @@ def test_student_who_cannot_be_promoted_is_skipped_with_the_reasons(
     refused = Candidate(601, (), 399, {"course": 31}, (Reason("hold", {"kind": "bursar"}),))
     willing = Candidate(602, (OPEN,), 400)
     promotion = desk.ledger.promote(TERM, vacancy, [refused, willing], "c")
-    assert (promotion.promoted, promotion.passed, promotion.more) == ((602,), (601,), True)
+    assert (promotion.promoted, promotion.skipped, promotion.more) == ((602,), (601,), True)
     assert [reason.code for reason in desk.ledger.registrations(TERM, 601).waiting[0].reasons] == [
         "window_unscheduled",
         "credit_limit",
@@ -59,7 +59,7 @@ def test_promotion_checks_conflicts_that_arose_after_joining(desk: Desk, vacancy
     desk.section(3, course=vacancy)
     desk.claim(601, 2)
     desk.claim(602, 3)
-    assert desk.promote(vacancy).passed == (601, 602)
+    assert desk.promote(vacancy).skipped == (601, 602)
     reasons = [desk.ledger.registrations(TERM, who).waiting[0].reasons for who in (601, 602)]
     assert reasons[0] == (Reason("time_conflict", {"section": 2}),)
     assert reasons[1] == (Reason("same_course", {"section": 3}),)
@@ -80,14 +80,14 @@ def test_no_student_is_promoted_without_a_free_seat(desk: Desk) -> None:
     desk.claim(501, 1)
     desk.claim(601, 1)
     promotion = desk.promote(1)
-    assert (promotion.promoted, promotion.passed, promotion.more) == ((), (), False)
+    assert (promotion.promoted, promotion.skipped, promotion.more) == ((), (), False)
 
 
 def test_no_student_is_skipped_in_a_section_that_is_not_open(desk: Desk, vacancy: int) -> None:
     desk.section(vacancy, capacity=2, status="CONFIRMED", version=2)
     assert desk.ledger.vacant(TERM) == set()
     promotion = desk.promote(vacancy)
-    assert (promotion.promoted, promotion.passed, promotion.more) == ((), (), False)
+    assert (promotion.promoted, promotion.skipped, promotion.more) == ((), (), False)
     desk.section(vacancy, capacity=2, version=3)
     assert desk.ledger.vacant(TERM) == {vacancy}
 
@@ -175,7 +175,7 @@ def test_counts_include_skipped_students(desk: Desk) -> None:
     assert not desk.ledger.seats(TERM)[12].claimable
     desk.promote(12, limit=0)
     seats = desk.ledger.seats(TERM)[12]
-    assert (seats.waiting, seats.passed, seats.claimable) == (1, 1, True)
+    assert (seats.waiting, seats.skipped, seats.claimable) == (1, 1, True)
 
 
 def test_repeated_claim_gives_a_skipped_student_another_chance(desk: Desk) -> None:
@@ -196,24 +196,24 @@ def test_new_seat_gives_the_student_another_chance_on_waitlists(desk: Desk) -> N
         desk.claim(student, 12)
     desk.drop(501, 12)
     lab_first = {"corequisites": {"course": 13}}
-    assert desk.promote(12, **lab_first).passed == (601,)
+    assert desk.promote(12, **lab_first).skipped == (601,)
     desk.claim(601, 13)
     assert desk.promote(12, **lab_first).promoted == (601,)
 
 
 def test_position_is_kept_after_any_number_of_skips(desk: Desk, vacancy: int) -> None:
     for _ in range(5):
-        assert desk.promote(vacancy, 601, limit=0).passed == (601,)
+        assert desk.promote(vacancy, 601, limit=0).skipped == (601,)
         desk.ledger.reconsider(TERM, vacancy)
     assert desk.queue(vacancy) == [601, 602, 603]
 
 
 def test_position_is_lost_after_the_terms_number_of_skips(desk: Desk, vacancy: int) -> None:
     rule = SkipRule(2)
-    assert desk.promote(vacancy, 601, limit=0, passes=rule).passed == (601,)
+    assert desk.promote(vacancy, 601, limit=0, passes=rule).skipped == (601,)
     assert desk.queue(vacancy) == [601, 602, 603]
     desk.ledger.reconsider(TERM, vacancy)
-    assert desk.promote(vacancy, 601, limit=0, passes=rule).passed == (601,)
+    assert desk.promote(vacancy, 601, limit=0, passes=rule).skipped == (601,)
     assert desk.queue(vacancy) == [602, 603]
     assert desk.ledger.registrations(TERM, 601).waiting == ()
     passed, left = desk.events()[-2:]

@@ -65,7 +65,7 @@ def test_reserved_seat_sets_other_students_aside_without_skipping_them(reserved:
     assert reserved.ledger.vacant(TERM) == {1}
     assert reserved.ledger.head(TERM, 1, 9) == [601, 703]
     answer = reserved.promote(1, 601)
-    assert (answer.aside, answer.promoted, answer.passed, answer.more) == ((601,), (), (), True)
+    assert (answer.aside, answer.promoted, answer.skipped, answer.more) == ((601,), (), (), True)
     assert reserved.ledger.head(TERM, 1, 9) == [703]
     assert reserved.promote(1, 703, **MINE).promoted == (703,)
     assert [event["name"] for event in reserved.events()[before:]] == ["dropped", "promoted"]

@@ -91,7 +91,7 @@ def test_skipped_swap_keeps_the_old_seat(desk: Desk) -> None:
     desk.claim(502, NEW)
     swap(desk)
     desk.drop(502, NEW)
-    assert desk.promote(NEW, rules=(Reason("hold"),)).passed == (501,)
+    assert desk.promote(NEW, rules=(Reason("hold"),)).skipped == (501,)
     assert desk.roster(OLD) == [501]
 
 
@@ -116,7 +116,7 @@ def test_waiting_student_who_asks_for_a_swap_keeps_the_position(desk: Desk) -> N
     desk.claim(502, 3)
     desk.claim(501, 3)
     desk.drop(502, 3)
-    assert desk.promote(3, limit=400).passed == (501,)
+    assert desk.promote(3, limit=400).skipped == (501,)
     answer = desk.claim(501, 3, swap_out=OLD)
     assert (answer.outcome, answer.position, answer.given_up) == (Outcome.WAITLISTED, 1, OLD)
     assert desk.promote(3, limit=400).promoted == (501,)

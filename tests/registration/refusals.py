@@ -37,4 +37,4 @@ def one(code: str, **facts: Any) -> Explanation:
 
 
 def swap(held: Any) -> str:
-    return f"/terms/7/sections/{CARD.id}/swap?instead={held.id}"
+    return f"/terms/7/sections/{CARD.id}/swap?swap_out={held.id}"

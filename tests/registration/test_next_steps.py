@@ -154,7 +154,7 @@ def test_planned_section_is_no_seat_to_drop() -> None:
     )
 
 
-@pytest.mark.parametrize("act", ["pick", "drop?along=2", "leave", "swap?instead=2", "pick?with=3"])
+@pytest.mark.parametrize("act", ["pick", "drop?along=2", "leave", "swap?swap_out=2", "pick?with=3"])
 def test_a_step_to_a_form_fits_into_a_dialog(act: str) -> None:
     assert NextStep("", CASE.url(1, act)).opens_form
 

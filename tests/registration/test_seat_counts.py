@@ -26,7 +26,7 @@ def test_each_free_seat_goes_to_one_waiting_student() -> None:
 
 
 def test_skipped_students_are_promised_nothing() -> None:
-    assert waitlist_outlook(seats(capacity=9, passed=2)) == WaitlistOutlook(waiting=1, open=1)
+    assert waitlist_outlook(seats(capacity=9, skipped=2)) == WaitlistOutlook(waiting=1, open=1)
 
 
 def test_seats_of_the_pool_must_be_free_too() -> None:
@@ -73,7 +73,7 @@ def test_dropped_seat_reaches_all_waitlists_of_its_pool() -> None:
 
 
 def test_skipped_students_are_considered_for_another_seat() -> None:
-    assert set(reached_waitlists(seats(taken=1, waiting=1, passed=1), [])) == {1}
+    assert set(reached_waitlists(seats(taken=1, waiting=1, skipped=1), [])) == {1}
 
 
 def test_reserve_counts_its_untaken_seats_until_it_ends() -> None:

@@ -188,7 +188,7 @@ def test_seats_of_a_pool_beyond_those_that_others_wait_for_are_given(
     ("counts", "promised"),
     [
         ({"taken": 0, "waiting": 0}, 0),
-        ({"taken": 2, "waiting": 5, "passed": 2}, 3),
+        ({"taken": 2, "waiting": 5, "skipped": 2}, 3),
         ({"taken": 8, "waiting": 5}, 2),
         ({"taken": 12, "waiting": 5}, 0),
         ({"taken": 5, "waiting": 4, "kept": 5, "unasked": 0}, 0),  # all are set aside

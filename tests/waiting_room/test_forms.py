@@ -40,7 +40,7 @@ def test_swap_is_admitted_if_the_queue_is_empty(
     other = builders.a_section(builders.a_course("MAT-1010"), term)
     builders.an_open_window(term)
     press(ada, section, "pick")
-    assert press(ada, other, f"swap?instead={section.id}").status_code == 303
+    assert press(ada, other, f"swap?swap_out={section.id}").status_code == 303
     assert held(term, cast.ada) == [other.id]
 
 
@@ -52,7 +52,7 @@ def test_claim_of_another_section_of_a_held_course_is_admitted(
     builders.an_open_window(term)
     press(ada, one, "pick")
     form = ada.get(address(two, "pick"))
-    answer = ada.post(address(two, f"swap?instead={one.id}"), data=hidden(form.text))
+    answer = ada.post(address(two, f"swap?swap_out={one.id}"), data=hidden(form.text))
     assert answer.status_code == 303
     assert held(term, cast.ada) == [two.id]
     assert section.id
@@ -102,8 +102,8 @@ def test_form_appears_when_the_student_is_admitted(
 def test_queued_swap_returns_to_the_same_swap(ada: FlaskClient, term: Any, section: Any) -> None:
     other = builders.a_section(builders.a_course("MAT-1010"), term)
     shut(term, builders.an_open_window(term))
-    page = ada.get(address(other, f"swap?instead={section.id}"), headers=DIALOG).text
-    assert f'hx-get="{address(other, f"swap?instead={section.id}")}"' in page
+    page = ada.get(address(other, f"swap?swap_out={section.id}"), headers=DIALOG).text
+    assert f'hx-get="{address(other, f"swap?swap_out={section.id}")}"' in page
 
 
 def test_captcha_replaces_the_form_until_it_is_solved(

@@ -66,7 +66,7 @@ def test_invalid_token_is_refused_and_not_journaled(
     ada: Holder, section: Any, term: Any, act: str, spoil: Callable[[AccessToken], Any]
 ) -> None:
     before = journal(term)
-    assert refused(ada.post(section, act, held=spoil(ada.held), query="?instead=1"))
+    assert refused(ada.post(section, act, held=spoil(ada.held), query="?swap_out=1"))
     assert journal(term) == before
 
 

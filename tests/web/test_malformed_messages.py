@@ -77,7 +77,7 @@ def test_page_refuses_an_invalid_section(
     names = {"term": scene.section.term_id, "section": scene.section.id, "gone": GONE}
     here = place.format(**names, broken=BROKEN, elsewhere=scene.elsewhere.id)
     before = standing(backend)
-    answer = ada.post(f"{here}/{act}?instead={scene.section.id}", data={"version": "0"})
+    answer = ada.post(f"{here}/{act}?swap_out={scene.section.id}", data={"version": "0"})
     assert answer.status_code == 404
     assert "Page not found" in answer.text
     assert standing(backend) == before

@@ -78,7 +78,7 @@ ACTS = {
     "drop": "Log in to continue dropping CSC 1100-01.",
     "leave": "Log in to continue leaving the waitlist for CSC 1100-01.",
     "swaps": "Log in to continue your swap: CSC 1100-01.",
-    "swap?instead=2": "Log in to continue your swap: CSC 1100-01.",
+    "swap?swap_out=2": "Log in to continue your swap: CSC 1100-01.",
     "plan": "Log in to continue planning CSC 1100-01.",
 }
 

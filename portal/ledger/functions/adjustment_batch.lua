@@ -24,7 +24,7 @@ function Trial:count_students(section)
   Term.count_students(self, section)
   local change = self:change(section.id)
   section.taken, section.waiting = section.taken + change.taken, section.waiting - change.waiting
-  section.passed = self.asked_again[section.id] and 0 or math.max(0, section.passed - change.skipped)
+  section.skipped = self.asked_again[section.id] and 0 or math.max(0, section.skipped - change.skipped)
 end
 
 -- Only for other sections of a pool: at this call a seat of the pool is free.
@@ -33,7 +33,7 @@ function Trial:counts(id)
   self:count_alone(section)
   local pool = Term.counts(self, id)[10]
   return {
-    section.capacity, section.taken, section.waiting, section.waitlist, section.status, 0, section.passed,
+    section.capacity, section.taken, section.waiting, section.waitlist, section.status, 0, section.skipped,
     section.kept, section.unasked, pool, 0,
   }
 end

@@ -136,8 +136,8 @@ local function registrations(term)
   end
   for _, id in ipairs(ids(mine.waiting)) do
     local place, size = mine.waiting[id], redis.call("ZCARD", term:key("queue", id))
-    local passed = redis.call("HGET", term:key("passed", id), student)
-    local reasons, swap_out = passed and cjson.decode(passed) or {}, place.swap_out or 0
+    local skipped = redis.call("HGET", term:key("passed", id), student)
+    local reasons, swap_out = skipped and cjson.decode(skipped) or {}, place.swap_out or 0
     local position = term:position(id, student)
     local row = { id, place.credits, place.ticket, place.at, position, size, reasons, swap_out }
     if place.band > 1 then row[9] = place.band end
@@ -210,7 +210,7 @@ local function promote(term)
   -- allocation round: no student is skipped.
   if not section or section.status ~= "OPEN" or term:is_past("add_deadline") then return { more = false } end
   if term:round_of(section.id) then return { more = false } end
-  local candidates, promoted, passed, aside = {}, {}, {}, {}
+  local candidates, promoted, skipped, aside = {}, {}, {}, {}
   for _, candidate in ipairs(ask.candidates) do candidates[candidate.student] = candidate end
   for _, student in ipairs(heads(term, section, #ask.candidates + 1)) do
     term:count(section) -- in a pool it depends on the other sections too
@@ -219,14 +219,14 @@ local function promote(term)
       if not (section.free and candidates[student] and term:comes_first(section, student)) then break end
       if has_unreserved(section) or reserve_for(section, candidates[student].reserves) then
         local given = try_to_promote(term, section, candidates[student])
-        extend(given and promoted or passed, { student })
+        extend(given and promoted or skipped, { student })
       else
         term:set_aside(section, student)
         extend(aside, { student })
       end
     end
   end
-  return { promoted = promoted, passed = passed, aside = aside, more = term:recount(section) }
+  return { promoted = promoted, passed = skipped, aside = aside, more = term:recount(section) }
 end
 
 local function reconsider(term)

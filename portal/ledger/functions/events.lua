@@ -47,10 +47,10 @@ function Term:mark_vacancy(id, counts)
 end
 
 local function seats_of(counts)
-  local capacity, taken, waiting, waitlist, status, _, passed, kept, _, shared, used = unpack(counts)
+  local capacity, taken, waiting, waitlist, status, _, skipped, kept, _, shared, used = unpack(counts)
   return {
     capacity = capacity, taken = taken, waiting = waiting,
-    waitlist_capacity = waitlist, status = status, passed = passed,
+    waitlist_capacity = waitlist, status = status, passed = skipped,
     kept = (kept or 0) > 0 and kept or nil, pool_capacity = shared, pool_taken = used,
   }
 end
@@ -71,7 +71,7 @@ end
 local function counts_of(section, seq)
   local shared = section.shared or {}
   return {
-    section.capacity, section.taken, section.waiting, section.waitlist, section.status, seq, section.passed,
+    section.capacity, section.taken, section.waiting, section.waitlist, section.status, seq, section.skipped,
     section.kept, section.unasked, shared.capacity, shared.taken,
   }
 end

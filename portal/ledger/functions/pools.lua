@@ -29,9 +29,9 @@ end
 -- Whether a waiting student could have a seat of a published section, apart from its pool, once
 -- `left` seats are dropped there.
 local function wanted(counts, left)
-  local capacity, taken, waiting, _, status, _, passed, kept, unasked = unpack(counts)
+  local capacity, taken, waiting, _, status, _, skipped, kept, unasked = unpack(counts)
   local open = taken - left + (kept or 0) < capacity
-  return status == "OPEN" and (open and waiting > passed or (unasked or 0) > 0)
+  return status == "OPEN" and (open and waiting > skipped or (unasked or 0) > 0)
 end
 
 -- Whether a published section has a free seat and a waiting student who may have it.

@@ -175,13 +175,13 @@ function Term:count_students(section)
   section.taken = section.prior + redis.call("HLEN", self:key("roster", section.id))
   section.waiting = redis.call("ZCARD", self:key("queue", section.id))
   -- Skip the lookup of skipped students when the waitlist is empty.
-  section.passed = section.waiting > 0 and redis.call("HLEN", self:key("passed", section.id)) or 0
+  section.skipped = section.waiting > 0 and redis.call("HLEN", self:key("passed", section.id)) or 0
 end
 
 -- The counts of a section, without its pool.
 function Term:count_alone(section)
   self:count_students(section)
-  section.active = section.waiting - section.passed
+  section.active = section.waiting - section.skipped
   self:count_reserved_left(section)
 end
 

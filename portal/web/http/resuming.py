@@ -21,8 +21,8 @@ TOKEN = "csrf_token"  # noqa: S105  the name of the field; the page gives the fo
 FIELDS = frozenset(
     {
         # claims, drops, swaps, waitlists and plans of students
-        *("act", "along", "back", "credits", "do", "edit", "feed", "instead", "line"),
-        *("next", "place", "plan", "request", "unsure", "version", "wait"),
+        *("act", "along", "back", "credits", "do", "edit", "feed", "line"),
+        *("next", "place", "plan", "request", "swap_out", "unsure", "version", "wait"),
         # inboxes, languages, privacy
         *("before", "by_mail", "language", "layout", "private", "seen", "through"),
         # decisions of admins and instructors

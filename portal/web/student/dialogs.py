@@ -124,7 +124,7 @@ def in_words(
         case = replace(now.case(now.catalog.section(each.section)), swap_out=swap_out)
         here = {case.url(each.section, "pick")}
         if swap_out:
-            here.add(case.url(each.section, f"swap?instead={swap_out}"))
+            here.add(case.url(each.section, f"swap?swap_out={swap_out}"))
         reasons = [
             _offered_once(one, here, offered) for one in explain(decisive_first(each.reasons), case)
         ]

@@ -205,7 +205,7 @@ def _mine(student_term: StudentTerm) -> Markup:
         cases=cases,
         canceled=canceled,
         seats=seats,
-        passed={
+        skipped={
             each.section: _in_words(student_term, each, each.reasons)
             for each in student_term.registrations.waiting
         },

@@ -173,7 +173,7 @@ def claim_form(
         chosen=request_form.fields().get("credits", ""),
         waits=request_form.accepts_waitlist(not answers and not (together and seats.claimable)),
         old=old,
-        query=f"?instead={old.id}" if old else "",
+        query=f"?swap_out={old.id}" if old else "",
         rivals=[] if old else _other_swaps(now, view, seats, refused.urls),
     )
 
@@ -195,7 +195,7 @@ def _other_swaps(
     steps = [
         NextStep(
             _("Swap %(old)s for %(new)s", old=section_name(each), new=section_name(view)),
-            f"{address(view, 'swap')}?instead={each.id}",
+            f"{address(view, 'swap')}?swap_out={each.id}",
         )
         for each in now.catalog.some(now.held)
         if not _likely_refusals(now, view, each.id, partner_groups(now, view, each.id, []))

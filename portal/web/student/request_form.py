@@ -57,8 +57,8 @@ def requester(term_id: int) -> Requester:
     """Return the requester with the form's idempotency key; 400 if the key is invalid."""
     if not KEY.fullmatch(key()):
         abort(400)
-    student, passed = visitor().student_id or 0, access_token()
-    window = passed.window if passed else None
+    student, token = visitor().student_id or 0, access_token()
+    window = token.window if token else None
     return Requester(student, term_id, key(), correlation(), window, take_charge())
 
 
@@ -94,7 +94,7 @@ def along() -> list[int]:
 
 def swap_out() -> int:
     """Return the section in the address to swap out; 400 if there is none."""
-    return _numbers([request.args.get("instead", "")])[0]
+    return _numbers([request.args.get("swap_out", "")])[0]
 
 
 def query() -> str:

@@ -400,7 +400,7 @@ def seats_open_to(
     if len(mine) < len(active_reserves(now, view)) and not likely:
         held = backend().ledger.reserved(view.term_id, view.id)
         left = min(left, sum(max(0, each.seats - held.get(each.id, 0)) for each in mine))
-    return replace(seats, kept=seats.kept - left, passed=seats.waiting) if left else seats
+    return replace(seats, kept=seats.kept - left, skipped=seats.waiting) if left else seats
 
 
 def _text(now: StudentTerm, reserve: ReserveView, mine: bool) -> str:  # noqa: FBT001 - whose it is

@@ -76,7 +76,7 @@ DECISIVE = (
 )
 ARGUMENTS = (
     *("q", "page", "subject", "days", "from", "to", "open", "credits", "before", "after", "only"),
-    *("term", "sections", "held", "mark", "shown", "full", "instead", "along", "next", "all", "v"),
+    *("term", "sections", "held", "mark", "shown", "full", "swap_out", "along", "next", "all", "v"),
     *("semester_id", "course_id", "limit", "offset", "cursor"),
 )
 FIELDS = (

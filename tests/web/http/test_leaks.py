@@ -116,10 +116,10 @@ def _asked_about(draft: Any, shown: Any) -> list[tuple[str, str, dict[str, Any]]
     ]
     for act in ACTS:
         requested += [
-            ("GET", f"{position}/{draft.id}/{act}?instead={shown.id}", {}),
-            ("POST", f"{position}/{draft.id}/{act}?instead={shown.id}", form),
-            ("GET", f"{position}/{shown.id}/{act}?instead={draft.id}&along={draft.id}", {}),
-            ("POST", f"{position}/{shown.id}/{act}?instead={draft.id}&along={draft.id}", also),
+            ("GET", f"{position}/{draft.id}/{act}?swap_out={shown.id}", {}),
+            ("POST", f"{position}/{draft.id}/{act}?swap_out={shown.id}", form),
+            ("GET", f"{position}/{shown.id}/{act}?swap_out={draft.id}&along={draft.id}", {}),
+            ("POST", f"{position}/{shown.id}/{act}?swap_out={draft.id}&along={draft.id}", also),
             ("POST", f"{position}/{shown.id}/{act}", also),
         ]
     requested += [

@@ -47,7 +47,7 @@ def sections(ada: FlaskClient, cast: Cast) -> Sections:  # noqa: ARG001
     return Sections(held, sibling, other, end)
 
 
-@pytest.mark.parametrize("act", ["pick", "swap?instead={held}", "swaps", "plan", "drop", "leave"])
+@pytest.mark.parametrize("act", ["pick", "swap?swap_out={held}", "swaps", "plan", "drop", "leave"])
 def test_forms_of_other_sections_are_not_found(
     ada: FlaskClient, sections: Sections, act: str
 ) -> None:
@@ -75,7 +75,7 @@ def test_forms_of_held_sections_remain(ada: FlaskClient, sections: Sections) -> 
 def test_other_sections_of_a_held_course_are_not_offered(
     ada: FlaskClient, sections: Sections
 ) -> None:
-    swap = f"{address(sections.sibling, 'swap')}?instead={sections.held.id}"
+    swap = f"{address(sections.sibling, 'swap')}?swap_out={sections.held.id}"
     assert swap in ada.get(address(sections.held, "swaps")).text
     sections.end()
     assert swap not in ada.get(address(sections.held, "swaps")).text

@@ -112,7 +112,7 @@ def test_a_swap_gives_up_a_seat_and_names_that_seat_in_the_way_to_withdraw(
     other = builders.a_section(builders.a_course("MAT-1"), term)
     press(ada, section, "pick")
     set_deadlines(term, drop_deadline=PAST)
-    answer = ada.get(pages.address(other, f"swap?instead={section.id}"))
+    answer = ada.get(pages.address(other, f"swap?swap_out={section.id}"))
     assert 'data-reason="drop_deadline"' in answer.text
     assert f"new/withdrawal?section={section.id}" in unescape(answer.text)
 

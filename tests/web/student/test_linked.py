@@ -213,7 +213,7 @@ def test_section_is_swapped_with_its_linked_one(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:
     seat(cast.ada, biology.rival)
-    where = f"swap?instead={biology.rival.id}"
+    where = f"swap?swap_out={biology.rival.id}"
     answer = press(ada, biology.lecture, where, **biology.with_lab())
     page = words(ada.get(answer.location).text)
     assert "Swapped: you now have BIO 1-01 and BIO 2-02." in page

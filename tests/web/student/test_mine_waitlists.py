@@ -77,7 +77,7 @@ def test_class_at_the_same_time_is_said_before_a_seat_opens(ada: FlaskClient, te
     page = ada.get(f"/terms/{term.id}/mine").text
     assert told in words(page)
     assert 'data-reason="time_conflict"' in page
-    press(ada, wanted, f"swap?instead={other.id}", wait="1")
+    press(ada, wanted, f"swap?swap_out={other.id}", wait="1")
     assert told not in words(ada.get(f"/terms/{term.id}/mine").text)
 
 

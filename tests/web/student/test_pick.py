@@ -254,7 +254,7 @@ def test_swap_is_offered_only_if_it_can_work(
     section = builders.a_section(builders.a_course(), term, **rule)
     page = ada.get(address(section, "pick")).text
     assert ("Swap one of my classes for it" in page) is offered
-    assert (address(section, f"swap?instead={mine.id}") in page) is offered
+    assert (address(section, f"swap?swap_out={mine.id}") in page) is offered
 
 
 def test_exactly_the_swappable_sections_are_named(ada: FlaskClient, term: Any, cast: Cast) -> None:
@@ -264,8 +264,8 @@ def test_exactly_the_swappable_sections_are_named(ada: FlaskClient, term: Any, c
         seat(cast.ada, each)
     section = builders.a_section(builders.a_course(), term, meetings=(Meets("MR"),))
     page = ada.get(address(section, "pick")).text
-    assert address(section, f"swap?instead={clashing.id}") in page
-    assert address(section, f"swap?instead={lone.id}") not in page  # the clash would stay
+    assert address(section, f"swap?swap_out={clashing.id}") in page
+    assert address(section, f"swap?swap_out={lone.id}") not in page  # the clash would stay
 
 
 @pytest.mark.parametrize("act", ["pick", "swap", "plan"])
@@ -274,7 +274,7 @@ def test_seat_counts_of_a_form_are_live(
 ) -> None:
     mine = builders.a_section(builders.a_course("PHY-1"), term)
     seat(cast.ada, mine)
-    page = ada.get(address(section, act), query_string={"instead": mine.id}).text
+    page = ada.get(address(section, act), query_string={"swap_out": mine.id}).text
     assert f'data-counts="seats-{section.id}"' in page
     assert f'data-live-term="{term.id}"' in page
 

@@ -77,9 +77,9 @@ def test_key_of_one_swap_is_refused_for_another(ada: FlaskClient, term: Any, cas
     one, other, new = (builders.a_section(builders.a_course(f"MAT-{n}"), term) for n in range(3))
     press(ada, one, "pick")
     press(ada, other, "pick")
-    form = hidden(ada.get(address(new, f"swap?instead={one.id}")).text)
-    ada.post(address(new, f"swap?instead={one.id}"), data=form)
-    assert ada.post(address(new, f"swap?instead={other.id}"), data=form).status_code == 400
+    form = hidden(ada.get(address(new, f"swap?swap_out={one.id}")).text)
+    ada.post(address(new, f"swap?swap_out={one.id}"), data=form)
+    assert ada.post(address(new, f"swap?swap_out={other.id}"), data=form).status_code == 400
     assert held(term, cast.ada) == [other.id, new.id]
 
 

@@ -1,4 +1,4 @@
-"""GET and POST /terms/<t>/sections/<s>/swap?instead=<a>."""
+"""GET and POST /terms/<t>/sections/<s>/swap?swap_out=<a>."""
 
 import re
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Offer:
 
     def act(self) -> str:
         """Return the action that swaps the old section for another."""
-        return f"swap?instead={self.old.id}"
+        return f"swap?swap_out={self.old.id}"
 
 
 @pytest.fixture
@@ -243,7 +243,7 @@ def test_swap_without_waiting_is_refused_for_a_waiting_student(
     assert waiting(term, cast.ada) == [(offer.other.id, 0)]
 
 
-@pytest.mark.parametrize("query", ["", "?instead=", "?instead=x", "?instead=-1"])
+@pytest.mark.parametrize("query", ["", "?swap_out=", "?swap_out=x", "?swap_out=-1"])
 def test_swap_address_without_a_held_section_is_not_found(
     ada: FlaskClient, offer: Offer, query: str
 ) -> None:
@@ -252,8 +252,8 @@ def test_swap_address_without_a_held_section_is_not_found(
 
 def test_section_cannot_be_swapped_for_itself(ada: FlaskClient, offer: Offer) -> None:
     for old in (offer.old.id, 999_999):
-        assert ada.get(address(offer.old, f"swap?instead={old}")).status_code == 404
-        assert ada.post(address(offer.old, f"swap?instead={old}")).status_code == 404
+        assert ada.get(address(offer.old, f"swap?swap_out={old}")).status_code == 404
+        assert ada.post(address(offer.old, f"swap?swap_out={old}")).status_code == 404
 
 
 def test_page_is_for_students(app: Flask, offer: Offer) -> None:

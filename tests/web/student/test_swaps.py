@@ -33,9 +33,9 @@ def test_page_lists_other_sections_with_seats_and_links(
     assert "Swap CSC 1100-01 for which section?" in words(page)
     assert "7 of 7 open" in words(page)
     for each in (second, fourth):
-        assert f'href="{address(each, "swap")}?instead={mine.id}"' in page
+        assert f'href="{address(each, "swap")}?swap_out={mine.id}"' in page
     for each in (mine, draft, other):
-        assert f'href="{address(each, "swap")}?instead={mine.id}"' not in page
+        assert f'href="{address(each, "swap")}?swap_out={mine.id}"' not in page
 
 
 def test_page_shows_why_a_swap_would_be_refused(ada: FlaskClient, course: list[Any]) -> None:
@@ -51,10 +51,10 @@ def test_page_works_as_a_dialog(ada: FlaskClient, course: list[Any]) -> None:
     press(ada, course[0], "pick")
     page = ada.get(address(course[0], "swaps"), headers=DIALOG).text
     assert "<html" not in page
-    assert f'hx-get="{address(course[1], "swap")}?instead={course[0].id}"' in page
+    assert f'hx-get="{address(course[1], "swap")}?swap_out={course[0].id}"' in page
 
 
 def test_section_not_held_has_no_swaps(ada: FlaskClient, course: list[Any]) -> None:
     page = ada.get(address(course[0], "swaps")).text
     assert 'data-reason="not_enrolled"' in page
-    assert "swap?instead=" not in page
+    assert "swap?swap_out=" not in page

@@ -35,7 +35,7 @@ def test_unanswered_swap_is_sent_again_unchanged(
 ) -> None:
     lecture, lab, old = pair
     press(ada, old, "pick")
-    path = address(lecture, f"swap?instead={old.id}")
+    path = address(lecture, f"swap?swap_out={old.id}")
     form = hidden(ada.get(path).text)
     sent = {"request": form["request"], "with-1": str(lab.id), "wait": "1"}
     assert ada.post(path, data=sent).status_code == 303  # decided, but suppose the answer was lost

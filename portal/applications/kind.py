@@ -12,6 +12,8 @@ from wtforms import Form
 from portal.applications.models import Application
 from portal.catalog.term_catalog import catalog_of
 from portal.catalog.views import TermView
+from portal.core.form_fields import NoteField
+from portal.core.i18n import _l
 from portal.ledger.types import Reason, Registrations
 from portal.people import student_profile
 from portal.recorder import read_with_fallback
@@ -39,6 +41,12 @@ class Step:
     def is_complete(self, answers: Mapping[str, Any], term: int) -> bool:
         """Return whether the stored answers are valid."""
         return bool(self.form(answers, term).validate())
+
+
+def reason_step(question: str, *, missing: str, hint: str = "") -> Step:
+    """Return the step that asks for a reason, the answer `why`."""
+    why = NoteField(question, description=hint, required=True, missing=missing)
+    return Step("reason", _l("Your reason"), {"why": why})
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,11 @@ class RecordDetails:
 
     FIELDS: ClassVar[Mapping[str, Field]] = {}  # in the order in which people read them
 
+    @classmethod
+    def labels(cls) -> dict[str, str]:
+        """Return the label of each field by name."""
+        return {name: label for name, (label, _lines) in cls.FIELDS.items()}
+
     @property
     def mark(self) -> str:
         """Return what tells these details from others, for a form to send back."""

@@ -38,8 +38,8 @@ SUBJECTS = {
 }
 # Fields of courses, sections and terms have the labels of their tables.
 FIELDS = {
-    **{name: label for name, (label, _lines) in CourseDetails.FIELDS.items()},
-    **{name: label for name, (label, _lines) in StudentDetails.FIELDS.items()},
+    **CourseDetails.labels(),
+    **StudentDetails.labels(),
     **{name: each.label for name, each in SECTION_FIELDS.items()},
     **TERM_RULES,
     "account": _l("Account"),

@@ -52,19 +52,19 @@ def make(url: str, folder: Path) -> Manifest:
     """
     if folder.exists() and any(folder.iterdir()):
         raise BackupError(f"{folder} is not empty: name a new folder.")
-    draft = folder.with_name(f"{folder.name}.part")
-    shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir(mode=0o700, parents=True)
-    dump = draft / DUMP
+    partial = folder.with_name(f"{folder.name}.part")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(mode=0o700, parents=True)
+    dump = partial / DUMP
     with _snapshot(url) as (snapshot, revision, events):
         at_once = ("--format=custom", f"--snapshot={snapshot}", f"--file={dump}")
         _run("pg_dump", url, "--no-owner", "--no-privileges", *at_once)
     made_at = datetime.now(UTC).isoformat(timespec="seconds")
     size, digest = dump.stat().st_size, _digest(dump)
     manifest = Manifest(FORMAT, version("fairseat"), revision, made_at, events, size, digest)
-    (draft / MANIFEST).write_text(json.dumps(asdict(manifest), indent=2))
-    _verified(draft)
-    draft.replace(folder)
+    (partial / MANIFEST).write_text(json.dumps(asdict(manifest), indent=2))
+    _verified(partial)
+    partial.replace(folder)
     return manifest
 
 

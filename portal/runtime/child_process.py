@@ -192,17 +192,17 @@ def rotate(log: Path) -> None:
         if log.stat().st_size <= LOG_LIMIT:
             return
         newest = _old_log(log, 1)
-        draft = newest.with_suffix(".new")
+        partial = newest.with_suffix(".new")
         try:
-            with log.open("rb") as now, open(draft, "wb", opener=owner_only) as copy:
+            with log.open("rb") as now, open(partial, "wb", opener=owner_only) as copy:
                 shutil.copyfileobj(now, copy)
         except OSError:
-            draft.unlink()
+            partial.unlink()
             raise
         for number in range(OLD_LOGS - 1, 0, -1):
             if _old_log(log, number).exists():
                 _old_log(log, number).replace(_old_log(log, number + 1))
-        draft.replace(newest)
+        partial.replace(newest)
         os.truncate(log, 0)
 
 

@@ -72,12 +72,12 @@ class DataFolder:
         """Return the secret of that name; the first use makes and stores it."""
         file = self.path / name
         if not file.exists():
-            draft = file.with_name(f"{name}.{os.getpid()}")
-            draft.touch(mode=0o600)
-            draft.write_text(secrets.token_urlsafe(length))
+            partial = file.with_name(f"{name}.{os.getpid()}")
+            partial.touch(mode=0o600)
+            partial.write_text(secrets.token_urlsafe(length))
             with contextlib.suppress(FileExistsError):
-                os.link(draft, file)
-            draft.unlink()
+                os.link(partial, file)
+            partial.unlink()
         return file.read_text()
 
     def own(self) -> Run | None:
@@ -124,10 +124,10 @@ class DataFolder:
             self.lock = -1
 
     def _write(self, name: str, content: Mapping[str, object]) -> None:
-        draft = self.path / f"{name}.new"
-        draft.touch(mode=0o600)
-        draft.write_text(json.dumps(content))
-        draft.replace(self.path / name)
+        partial = self.path / f"{name}.new"
+        partial.touch(mode=0o600)
+        partial.write_text(json.dumps(content))
+        partial.replace(self.path / name)
 
     def _close(self) -> None:
         """Close the folder to other users; raise FolderError if it is not ours alone."""

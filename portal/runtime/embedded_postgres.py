@@ -143,21 +143,21 @@ def _install() -> Path:
 
 def _create(install: Path, folder: Path, access: Access, group: int, *, durable: bool) -> None:
     """Make data with both roles in a temporary folder, then move it: it is never incomplete."""
-    draft = folder.with_name(folder.name + ".new")
-    shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir(mode=0o700)
+    partial = folder.with_name(folder.name + ".new")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(mode=0o700)
     if service_account.needed():
-        service_account.give(draft, service_account.with_name(), group)
-    runner = _runner(install, draft)
+        service_account.give(partial, service_account.with_name(), group)
+    runner = _runner(install, partial)
     try:
         _fill(runner, access, durable=durable)
     finally:
         for each in runner.opened:
             os.close(each)
     if service_account.needed():
-        service_account.give(draft, group, group)
-    (draft / "pg_hba.conf").write_text(HBA)
-    draft.rename(folder)
+        service_account.give(partial, group, group)
+    (partial / "pg_hba.conf").write_text(HBA)
+    partial.rename(folder)
 
 
 def _fill(runner: Runner, access: Access, *, durable: bool) -> None:

@@ -1,8 +1,7 @@
 """The consent of a section's instructor."""
 
 from portal.applications.approvals import Permit
-from portal.applications.kind import Kind, Step
-from portal.core.form_fields import NoteField
+from portal.applications.kind import Kind, reason_step
 from portal.core.i18n import _l
 
 KIND = Kind(
@@ -10,16 +9,9 @@ KIND = Kind(
     title=_l("Instructor’s consent"),
     intro=_l("Ask the instructor to let you register for a class that needs consent."),
     steps=(
-        Step(
-            "reason",
-            _l("Your reason"),
-            {
-                "why": NoteField(
-                    _l("Why do you want to take this class?"),
-                    required=True,
-                    missing=_l("Explain why you want to take this class."),
-                ),
-            },
+        reason_step(
+            _l("Why do you want to take this class?"),
+            missing=_l("Explain why you want to take this class."),
         ),
     ),
     approval=Permit(

@@ -1,7 +1,7 @@
 """Leave to go over the credit limit for one section: department, then registrar."""
 
 from portal.applications.approvals import Permit
-from portal.applications.kind import Kind, Step
+from portal.applications.kind import Kind, Step, reason_step
 from portal.core.form_fields import NoteField
 from portal.core.i18n import _l
 
@@ -10,16 +10,9 @@ KIND = Kind(
     title=_l("Credit overload"),
     intro=_l("Ask to take a class that puts you over your credit limit."),
     steps=(
-        Step(
-            "reason",
-            _l("Your reason"),
-            {
-                "why": NoteField(
-                    _l("Why do you need this class this term?"),
-                    required=True,
-                    missing=_l("Explain why you need this class this term."),
-                ),
-            },
+        reason_step(
+            _l("Why do you need this class this term?"),
+            missing=_l("Explain why you need this class this term."),
         ),
         Step(
             "workload",

@@ -1,8 +1,7 @@
 """Drop a seat after the selection window has ended or the last day to drop, without a mark."""
 
 from portal.applications.approvals import Adjust
-from portal.applications.kind import Kind, Step, late
-from portal.core.form_fields import NoteField
+from portal.applications.kind import Kind, late, reason_step
 from portal.core.i18n import _l
 
 KIND = Kind(
@@ -14,16 +13,9 @@ KIND = Kind(
     ),
     holds=True,
     steps=(
-        Step(
-            "reason",
-            _l("Your reason"),
-            {
-                "why": NoteField(
-                    _l("Why could you not drop it in time?"),
-                    required=True,
-                    missing=_l("Explain why you could not drop it in time."),
-                ),
-            },
+        reason_step(
+            _l("Why could you not drop it in time?"),
+            missing=_l("Explain why you could not drop it in time."),
         ),
     ),
     approval=Adjust(_l("The student loses the seat at once."), drop=True),

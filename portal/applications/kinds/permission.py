@@ -1,8 +1,8 @@
 """Leave to register past named rules of a section."""
 
 from portal.applications.approvals import Permit
-from portal.applications.kind import Kind, Step
-from portal.core.form_fields import ChoicesField, NoteField
+from portal.applications.kind import Kind, Step, reason_step
+from portal.core.form_fields import ChoicesField
 from portal.core.i18n import _l
 from portal.registration.reasons import REASONS
 
@@ -31,16 +31,9 @@ KIND = Kind(
                 ),
             },
         ),
-        Step(
-            "reason",
-            _l("Your reason"),
-            {
-                "why": NoteField(
-                    _l("Why are you ready for this class?"),
-                    required=True,
-                    missing=_l("Explain why you are ready for this class."),
-                ),
-            },
+        reason_step(
+            _l("Why are you ready for this class?"),
+            missing=_l("Explain why you are ready for this class."),
         ),
     ),
     approval=Permit(

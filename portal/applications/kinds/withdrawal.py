@@ -3,8 +3,7 @@
 from datetime import timedelta
 
 from portal.applications.approvals import Adjust
-from portal.applications.kind import Kind, Step
-from portal.core.form_fields import NoteField
+from portal.applications.kind import Kind, reason_step
 from portal.core.i18n import _l
 
 KIND = Kind(
@@ -13,17 +12,10 @@ KIND = Kind(
     intro=_l("Ask to leave a class during the term. Your record then shows a W for it."),
     holds=True,
     steps=(
-        Step(
-            "reason",
-            _l("Your reason"),
-            {
-                "why": NoteField(
-                    _l("Why do you have to leave the class?"),
-                    description=_l("Only the registrar’s office reads it."),
-                    required=True,
-                    missing=_l("Explain why you have to leave the class."),
-                ),
-            },
+        reason_step(
+            _l("Why do you have to leave the class?"),
+            hint=_l("Only the registrar’s office reads it."),
+            missing=_l("Explain why you have to leave the class."),
         ),
     ),
     approval=Adjust(

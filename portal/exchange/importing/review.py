@@ -36,8 +36,8 @@ SORTS = {
 }
 # Fields have the labels of their tables; the others follow.
 FIELD_NAMES = {
-    **{name: label for name, (label, _lines) in CourseDetails.FIELDS.items()},
-    **{name: label for name, (label, _lines) in StudentDetails.FIELDS.items()},
+    **CourseDetails.labels(),
+    **StudentDetails.labels(),
     **{name: each.label for name, each in FIELDS.items()},
     **TERM_RULES,
     "account": _l("account"),

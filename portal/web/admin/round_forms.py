@@ -16,6 +16,8 @@ from portal.web.admin.window_forms import (
     TOO_FAR,
     CohortForm,
     check_times,
+    name_field,
+    whom_field,
 )
 from portal.web.forms import (
     ChoicesField,
@@ -43,23 +45,10 @@ class RoundForm(CohortForm):
     drops_unknown = True
     rows: ClassVar = (("begins", "ends"), ("most_courses", "most_credits"), PRIORITIES)
 
-    name = TextField(
-        _l("Name"),
-        longest=120,
-        missing=_l("Enter a name that students will recognize."),
-        too_long=_l("The name is longer than %(most)s characters."),
-        description=_l("Students see this name. For example: “First round, fall”."),
-    )
+    name = name_field(_l("Students see this name. For example: “First round, fall”."))
     begins = MomentField(_l("Begins"), render_kw={"required": True})
     ends = MomentField(_l("Ends"), render_kw={"required": True})
-    whom = OneOfField(
-        _l("Who can take part"),
-        choices={
-            "everyone": _l("Every student"),
-            "some": _l("Only students who match everything you choose below"),
-        },
-        missing=_l("Choose who can take part."),
-    )
+    whom = whom_field(_l("Who can take part"), missing=_l("Choose who can take part."))
     # Again, as a page shows fields in the order in which they were made.
     years = ChoicesField(_l("Class years"), chips=True)
     levels = ChoicesField(_l("Levels"), chips=True)

@@ -10,7 +10,6 @@ from flask.typing import ResponseReturnValue
 
 from portal.catalog import cohort_names
 from portal.catalog.local_time import local_clock
-from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
 from portal.core.moments import milliseconds
@@ -26,6 +25,7 @@ from portal.web.admin.round_forms import (
     first_values,
     values_of,
 )
+from portal.web.admin.terms import term_or_404
 from portal.web.confirm import (
     Confirmation,
     NotPossible,
@@ -156,7 +156,7 @@ def index(term_id: int) -> ResponseReturnValue:
     """Render the rounds of a term."""
     found, clock = rounds.of_term(term_id), local_clock()
     rows = [(each, [clock.full(_ms(each, name)) for name in TIMES]) for each in found]
-    return render_template("admin/rounds.html", term=_term(term_id), rounds=rows)
+    return render_template("admin/rounds.html", term=term_or_404(term_id), rounds=rows)
 
 
 @bp.get("/<int:round_id>")
@@ -179,7 +179,7 @@ def now(term_id: int, round_id: int) -> ResponseReturnValue:
 @requires(Right.CHANGE_ROUNDS)
 def new(term_id: int) -> ResponseReturnValue:
     """Make a draft of a round."""
-    term = _term(term_id)
+    term = term_or_404(term_id)
     if term.state == "archived":
         abort(404)
     with transaction() as session:
@@ -351,7 +351,7 @@ def compare(term_id: int, round_id: int) -> ResponseReturnValue:
     latest = made[0] if made else None
     return render_template(
         "admin/round_compare.html",
-        term=_term(term_id),
+        term=term_or_404(term_id),
         round=found,
         trial=latest,
         when=local_clock().exact(latest.made_at) if latest else "",
@@ -398,7 +398,7 @@ def _changed(found: Round) -> list[tuple[str, str]]:
 def _shown(term_id: int, round_id: int) -> dict[str, Any]:
     found, at = _round(term_id, round_id), rounds.database_now()
     return {
-        "term": _term(term_id),
+        "term": term_or_404(term_id),
         "round": found,
         "facts": _facts(found),
         "steps": [name for name, each in STEPS.items() if found.state in each.states],
@@ -425,9 +425,3 @@ def _back(found: Round) -> tuple[str, str]:
 
 def _round(term_id: int, round_id: int) -> Round:
     return rounds.find(term_id, round_id) or abort(404)
-
-
-def _term(term_id: int) -> Term:
-    with transaction() as session:
-        found = session.get(Term, term_id)
-    return abort(404) if found is None or found.deleted_at else found

@@ -30,6 +30,7 @@ from portal.recorder import read_with_fallback
 from portal.reports.effects import term_rules as effects
 from portal.web.admin.sections import names_of_unread
 from portal.web.admin.term_rules import FIRST_COME
+from portal.web.admin.terms import term_or_404
 from portal.web.admin.windows import REFUSED
 from portal.web.confirm import (
     CHANGED,
@@ -168,7 +169,7 @@ def term_state(state: str) -> str:
 @requires(Right.SEE_TERMS)
 def term(term_id: int) -> ResponseReturnValue:
     """Render a term with everything that can be done with it."""
-    found = _term(term_id)
+    found = term_or_404(term_id)
     changes = [name for name, each in terms.STATE_CHANGES.items() if each.of == found.state]
     days = [day(each, year=True) for each in (found.starts_on, found.ends_on)]
     current = term_rules.rules(found)
@@ -212,7 +213,7 @@ def new() -> ResponseReturnValue:
 @requires(Right.CHANGE_TERMS)
 def edit(term_id: int) -> ResponseReturnValue:
     """Change the name and the dates of a term."""
-    found = _term(term_id)
+    found = term_or_404(term_id)
     before = terms.details(found)
     form = TermForm(data=vars(before))
 
@@ -266,7 +267,7 @@ def edit(term_id: int) -> ResponseReturnValue:
 @requires(Right.CHANGE_TERMS)
 def change_state(term_id: int, state_change: str) -> ResponseReturnValue:
     """Publish or archive a term, or undo that, once it is confirmed."""
-    found, wording = _term(term_id), CHANGES[state_change]
+    found, wording = term_or_404(term_id), CHANGES[state_change]
 
     def act(reason: str) -> ResponseReturnValue:
         try:
@@ -302,7 +303,7 @@ def _unread_drafts(term_id: int) -> list[str]:
 @requires(Right.CHANGE_WINDOWS)
 def copy_windows(term_id: int) -> ResponseReturnValue:
     """Choose a term, show its windows moved to this one, then schedule them."""
-    target = _term(term_id)
+    target = term_or_404(term_id)
     if target.state == "archived":
         abort(404)
     back = url_for(".term", term_id=term_id), target.name
@@ -311,7 +312,7 @@ def copy_windows(term_id: int) -> ResponseReturnValue:
     if "source" not in request.values or not form.validate():
         page = render_template("admin/windows_copy.html", term=target, form=form, back=back)
         return page, 422 if form.errors else 200
-    source, clock, now = _term(int(form.source.data)), local_clock(), read_with_fallback.now()
+    source, clock, now = term_or_404(int(form.source.data)), local_clock(), read_with_fallback.now()
     weeks = terms.moved_by(source, target)
     windows = read_with_fallback.windows(source.id)
     with transaction() as session:
@@ -381,12 +382,6 @@ def _schedule(term_id: int, windows: dict[int, NewWindow], reason: str) -> None:
             service.schedule(term_id, number, window, visitor().id, reason)
         except WindowRefused as refusal:
             raise NotPossible(f"{window.name}: {REFUSED[refusal.code]}") from refusal
-
-
-def _term(term_id: int) -> Term:
-    with transaction() as session:
-        found = session.get(Term, term_id)
-    return abort(404) if found is None or found.deleted_at else found
 
 
 def _signer() -> URLSafeSerializer:

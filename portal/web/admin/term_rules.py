@@ -5,7 +5,7 @@ from dataclasses import asdict
 from hashlib import sha256
 from typing import Any
 
-from flask import Blueprint, abort, render_template, request, url_for
+from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import DateField
 from wtforms.validators import Optional
@@ -20,6 +20,7 @@ from portal.ledger.types import DEADLINES
 from portal.people.roles import Right
 from portal.registration.reasons import SKIP_CODES, label
 from portal.reports.effects import term_rules as effects
+from portal.web.admin.terms import term_or_404
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.forms import (
     ChoicesField,
@@ -133,7 +134,7 @@ class RulesForm(Form):
 @requires(Right.CHANGE_TERMS)
 def edit(term_id: int) -> ResponseReturnValue:
     """Render the rules in a form, then the effects of new ones, then set them."""
-    term = _term(term_id)
+    term = term_or_404(term_id)
     before = term_rules.rules(term)
     if request.method == "GET" and "credit_limit" not in request.args:
         return _form(term, RulesForm(formdata=None, data=_fields(before) | before.deadlines)), 200
@@ -191,7 +192,7 @@ class BandsForm(Form):
 @requires(Right.CHANGE_TERMS)
 def edit_bands(term_id: int) -> ResponseReturnValue:
     """Render the bands in a form, then what students will read, then set them."""
-    term = _term(term_id)
+    term = term_or_404(term_id)
     before = term.bands
     if request.method == "GET" and "bands" not in request.args:
         return _bands_form(term, BandsForm(formdata=None, data={"bands": bands.write(before)})), 200
@@ -260,12 +261,6 @@ def _bands_form(term: Term, form: BandsForm) -> str:
     return render_template(
         "admin/bands.html", term=term, form=form, rule=rule, conditions=conditions
     )
-
-
-def _term(term_id: int) -> Term:
-    with transaction() as session:
-        term = session.get(Term, term_id)
-    return abort(404) if term is None or term.deleted_at else term
 
 
 def _form(term: Term, form: RulesForm) -> str:

@@ -2,10 +2,12 @@
 
 from typing import Any
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
+from portal.catalog.models import Term
 from portal.catalog.term_catalog import current_terms, live_terms
+from portal.core.db import transaction
 from portal.core.sorting import Sorting
 from portal.operations.term_overview import SORTS, content_mark, overview
 from portal.people.roles import Right
@@ -49,3 +51,10 @@ def _overviews() -> dict[str, Any]:
         "mark": content_mark(overviews),
         "sorting": sorting,
     }
+
+
+def term_or_404(term_id: int) -> Term:
+    """Return the term unless it is deleted."""
+    with transaction() as session:
+        term = session.get(Term, term_id)
+    return abort(404) if term is None or term.deleted_at else term

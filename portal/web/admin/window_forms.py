@@ -90,28 +90,38 @@ class CohortForm(Form):
         return cohort
 
 
+def name_field(hint: str) -> TextField:
+    """Return the field for a name that students see."""
+    return TextField(
+        _l("Name"),
+        longest=120,
+        missing=_l("Enter a name that students will recognize."),
+        too_long=_l("The name is longer than %(most)s characters."),
+        description=hint,
+    )
+
+
+def whom_field(label: str, *, missing: str) -> OneOfField:
+    """Return the choice between every student and a cohort."""
+    return OneOfField(
+        label,
+        choices={
+            "everyone": _l("Every student"),
+            "some": _l("Only students who match everything you choose below"),
+        },
+        missing=missing,
+    )
+
+
 class NewWindowForm(CohortForm):
     """A new window: its name, its times, and its cohort."""
 
     drops_unknown = True
 
-    name = TextField(
-        _l("Name"),
-        longest=120,
-        missing=_l("Enter a name that students will recognize."),
-        too_long=_l("The name is longer than %(most)s characters."),
-        description=_l("Students see this name. For example: “Seniors first”."),
-    )
+    name = name_field(_l("Students see this name. For example: “Seniors first”."))
     opens = MomentField(_l("Begins"), render_kw={"required": True})
     closes = MomentField(_l("Ends"), render_kw={"required": True})
-    whom = OneOfField(
-        _l("Who can register"),
-        choices={
-            "everyone": _l("Every student"),
-            "some": _l("Only students who match everything you choose below"),
-        },
-        missing=_l("Choose who can register."),
-    )
+    whom = whom_field(_l("Who can register"), missing=_l("Choose who can register."))
     students = StudentNumbersField(_l("Student numbers"), most=MOST_STUDENTS)
     file = FileField(
         _l("Or upload a list"),

@@ -154,7 +154,7 @@ def test_two_admins_at_once_are_told_so(
         stale = session.get_one(Term, term.id)
     with transaction() as session:
         session.execute(update(Term).where(Term.id == term.id).values(bands=[{"credits": 90}]))
-    monkeypatch.setattr(term_rules, "_term", lambda _term_id: stale)
+    monkeypatch.setattr(term_rules, "term_or_404", lambda _term_id: stale)
     answer = admin.post(address(term), data={**pages.hidden(page.text), "reason": WHY})
     assert answer.status_code == 409
     assert "Someone else has changed this." in words(answer.text)

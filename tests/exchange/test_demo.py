@@ -62,6 +62,7 @@ def profiles(count: int) -> list[StudentProfile]:
 def test_its_window_opens_for_everyone(made: TermCatalog, connected: Backend) -> None:
     [window] = connected.ledger.windows(made.term.id)
     assert abs(window.opens - connected.ledger.now() - 120_000) < 60_000
+    assert window.opens % 60_000 == 0  # as real windows do
     assert window.closes - window.opens == 14 * 24 * 3_600_000
     assert (window.name, window.state, window.cohort) == ("All students", "scheduled", {})
 

@@ -126,7 +126,7 @@ def create(password: str, opens_in: timedelta) -> int | None:
         session.flush()
         session.execute(ANALYZE)
         # Before the commit, so that no term is ever left without its window.
-        _put_window(session, term.id, now + _ms(opens_in))
+        _put_window(session, term.id, _whole_minute(now + _ms(opens_in), opens_in))
     warm_up(term.id)
     return term.id
 
@@ -216,6 +216,12 @@ def _put_window(session: Session, term: int, opens: int) -> None:
     window = session.scalars(select(window_ids.next_value())).one()
     closes = opens + _ms(OPEN_FOR)
     backend().ledger.put_window(term, window, "All students", opens, closes, {}, "demo")
+
+
+def _whole_minute(opens: int, after: timedelta) -> int:
+    """Return the next whole minute (ms), as real windows open at one; not if it is opening soon."""
+    minute = _ms(timedelta(minutes=1))
+    return opens if after < timedelta(minutes=1) else -(-opens // minute) * minute
 
 
 def _ms(span: timedelta) -> int:

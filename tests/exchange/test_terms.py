@@ -180,6 +180,53 @@ def test_files_with_another_code_than_the_first_of_a_term_are_refused(tmp_path: 
         update_with(tmp_path, "202105")
 
 
+@pytest.mark.parametrize(
+    ("title", "term"),
+    [
+        ("Fall 2020", "Spring 2021"),
+        ("Class Schedule - Spring 2020", "Spring 2021"),
+        ("Term: 202101", "Fall 2021"),
+    ],
+)
+def test_a_line_above_the_headings_that_names_another_term_refuses_the_files(
+    tmp_path: Path, title: str, term: str
+) -> None:
+    imported(of_term(tmp_path, "202101"), "Spring 2021")
+    if term != "Spring 2021":
+        imported(of_term(tmp_path, ""), term)
+    files = write_csv(tmp_path, [ALGORITHMS | {"Cap": "99"}], "Class Schedule Listing", title)
+    with pytest.raises(ImportFailedError) as error:
+        import_files(files, Options(term=term, update=True), Report(), nothing)
+    assert f"These files say that they are of “{title}”" in str(error.value)
+    assert f"“{term}”" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "title", ["SPRING semester 2021", "Fall 2020 to Spring 2021", "Printed 2020", "Term: 209909"]
+)
+def test_other_lines_above_the_headings_refuse_nothing(tmp_path: Path, title: str) -> None:
+    imported(of_term(tmp_path, "202101"), "Spring 2021")
+    files = write_csv(tmp_path, [ALGORITHMS | {"Cap": "130"}], title)
+    done = import_files(files, Options(term="Spring 2021", update=True), Report(), nothing)
+    assert done.counts["section"]["changed"] == 1
+
+
+def test_a_line_above_the_headings_of_a_new_term_is_named(tmp_path: Path) -> None:
+    files = write_csv(tmp_path, [ALGORITHMS], "Fall 2020")
+    [note] = imported(files, "Spring 2021").report.of("term_named")
+    assert (note.value, note.more) == ("Fall 2020", "The sections go into “Spring 2021”.")
+
+
+def test_meetings_outside_the_term_are_named_by_their_dates(tmp_path: Path) -> None:
+    imported(of_term(tmp_path, ""), "Spring 2021")
+    late = {"Date (MM/DD)": "09/01-12/15"}
+    report = update_with(tmp_path, "", **late)
+    [note] = report.of("dates_outside")
+    assert note.key == ALGORITHMS["CRN"]
+    assert note.more == "2021-09-01 to 2021-12-15. Sections: 1."
+    assert "dates_outside" not in update_with(tmp_path, "", **late).found
+
+
 @pytest.mark.parametrize("other", ["Summer 2021", "Spring 2021"])
 def test_a_code_of_another_term_is_refused(tmp_path: Path, other: str) -> None:
     imported(of_term(tmp_path, ""), other)

@@ -397,6 +397,10 @@ FINDINGS: dict[str, FindingKind] = {
         ),
         UNREAD_WHEN,
     ),
+    "dates_outside": kept(
+        _l("The dates of these meetings are outside the term."),
+        _l("If the files are of another term, discard this import."),
+    ),
     "dates_missing": guessed(_l("The meeting has no dates. The dates of the term are used.")),
     "dates_reversed": repaired(_l("The last date is before the first. They were swapped.")),
     "time_without_days": guessed(

@@ -91,6 +91,11 @@ OTHER_TERM = _k(
     " under the name of their own term. If their sections belong to “%(term)s”, write that name"
     " into their column “term”."
 )
+TERM_ABOVE = _k(
+    "These files say that they are of “%(named)s”, in a line above their headings, but they would"
+    " update “%(term)s”. Upload them under the name of their own term. If their sections belong to"
+    " “%(term)s”, correct that line."
+)
 CODE_OF_OTHER = _k(
     "These files say that they are of “%(named)s”, as earlier files of “%(other)s” did. Upload them"
     " under the name of that term. If their sections belong to “%(term)s”, write that name into"
@@ -102,6 +107,8 @@ OTHER_CODE = _k(
     " “%(term)s”, write that name into their column “term”."
 )
 NOW = _k("Now “%(title)s”.")
+GOES_INTO = _k("The sections go into “%(term)s”.")
+CODE = re.compile(r"\b\w*\d{4}\w*\b")  # perhaps of a term
 # Signs and little words that end no title.
 WORDS_AT_END = re.compile(
     r"(?:\W|\b(?:a|an|and|at|by|for|from|in|of|on|or|the|to|with)\b)+$", re.IGNORECASE
@@ -450,6 +457,8 @@ def _check_term(tables: SemesterTables, options: Options, here: KnownRecords) ->
     row = next((each for each in tables.sections if each["term"].casefold() == tables.term), None)
     named = " ".join(row["term"].split())[:LONGEST_NAME] if row else ""
     seasons = [_season_of(each) for each in (named, chosen)]
+    if row and not seasons[0]:
+        _check_titles(tables.titles, row, chosen, here)
     differs = all(seasons) and seasons[0] != seasons[1]
     elsewhere = named.lower() in here.other_terms - {chosen.lower()}
     if row is None or not named:
@@ -457,10 +466,31 @@ def _check_term(tables: SemesterTables, options: Options, here: KnownRecords) ->
     if differs or elsewhere:
         if here.dates:
             raise ImportFailedError(OTHER_TERM, named=named, term=chosen)
-        row.note("term_named", "term", _k("The sections go into “%(term)s”."), term=chosen)
+        row.note("term_named", "term", GOES_INTO, term=chosen)
     elif not all(seasons) and named.casefold() != chosen.casefold():
         return _check_code(row, named, options, here)
     return ""
+
+
+def _check_titles(titles: list[str], row: Row, chosen: str, here: KnownRecords) -> None:
+    """Raise ImportFailedError if lines above the headings name another term than the chosen one.
+
+    If that is new, only report it. Codes count that earlier files had for a term.
+    """
+    own, wrong = _season_of(chosen), ""
+    for title in titles:
+        season = _season_of(title)
+        terms = {here.term_codes[each] for each in CODE.findall(title) if each in here.term_codes}
+        if chosen in terms or (own and season == own):
+            return
+        other = title.casefold() in here.other_terms - {chosen.casefold()}
+        if terms or other or (own and season):
+            wrong = wrong or title[:LONGEST_NAME]
+    if wrong and here.dates:
+        raise ImportFailedError(TERM_ABOVE, named=wrong, term=chosen)
+    if wrong:
+        above = Row(row.file, 0, {"term": wrong}, row.report)
+        above.note("term_named", "term", GOES_INTO, term=chosen)
 
 
 def _check_code(row: Row, code: str, options: Options, here: KnownRecords) -> str:
@@ -862,9 +892,20 @@ def _complete_meetings(semester: Semester, options: Options) -> None:
     semester.starts_on, semester.ends_on = set_dates(
         meetings, options.starts or starts, options.ends or ends
     )
-    for section in semester.sections.values():
+    outside: dict[tuple[date, date], dict[str, Row]] = defaultdict(dict)
+    for crn, section in semester.sections.items():
         if any(one.overlaps(other) for one, other in combinations(section.meetings, 2)):
             section.row.note("overlaps_itself")
+        stored = semester.here.records.sections.get(crn, {}).get("meetings", [])
+        for each in section.meetings:
+            dates = each.first or date.min, each.last or date.max
+            within = dates[0] <= semester.ends_on and dates[1] >= semester.starts_on
+            if not within and each.facts() not in stored:
+                outside[dates][crn] = section.row
+    for (first, last), rows in outside.items():
+        text = _k("%(first)s to %(last)s. Sections: %(count)s.")
+        row = next(iter(rows.values()))
+        row.note("dates_outside", "date_start", text, first=first, last=last, count=len(rows))
 
 
 def _read_restriction(row: Row, semester: Semester) -> None:

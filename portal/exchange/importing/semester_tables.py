@@ -168,6 +168,12 @@ class SemesterTables:
         return shape.columns(looked[0]) if looked else []
 
     @cached_property
+    def titles(self) -> list[str]:
+        """Return the texts above the headings of the sections."""
+        name = self.schedule or SECTIONS
+        return tables.titles(self.files, name, self._shape(SCHEDULE if self.schedule else name))
+
+    @cached_property
     def term(self) -> str:
         """Return the term of most sections, as the files write it; blank if they don't."""
         terms = Counter(row["term"].casefold() for row in self.sections)

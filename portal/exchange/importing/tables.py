@@ -144,23 +144,36 @@ def look(files: Files, name: str, shape: Shape) -> tuple[list[str], list[list[st
     Without a line that has the needed columns, the first line that is at least half as wide as the
     widest is the header: titles are narrow. None if the beginning is no table.
     """
+    records, at = _first_records(files, name, shape)
+    garbage = any(GARBAGE.search(text) for values in records for text in values)
+    if not records or len(records[at]) > MOST_COLUMNS or garbage:
+        return None
+    headings = [" ".join(heading.split()) for heading in records[at]]
+    below = records[at + 1 : at + 1 + MOST_SAMPLED]
+    return headings, [_samples(below, column) for column in range(len(headings))]
+
+
+def titles(files: Files, name: str, shape: Shape) -> list[str]:
+    """Return the texts above the header of a file."""
+    records, at = _first_records(files, name, shape)
+    texts = (" ".join(text.split()) for values in records[:at] for text in values)
+    return [text for text in texts if text]
+
+
+def _first_records(files: Files, name: str, shape: Shape) -> tuple[list[list[str]], int]:
+    """Return the records at the beginning of a file, and which of them is the header."""
     text = _beginning(files, name)
     lines = io.StringIO(text)
     reader = csv.reader(io.StringIO(text), delimiter=_separator(lines, shape))
     try:
         records = [values for values in reader if any(map(str.strip, values))]
     except csv.Error:
-        return None
+        return [], 0
     first = records[: MOST_TITLES + 1]
     width = max((_width(values) for values in first), default=0)
     wide = (at for at, values in enumerate(first) if 2 * _width(values) >= width)
     known = (at for at, values in enumerate(first) if not shape.missing(shape.columns(values)))
-    at = next(chain(known, wide), 0)
-    if not first or len(first[at]) > MOST_COLUMNS or GARBAGE.search(text):
-        return None
-    headings = [" ".join(heading.split()) for heading in first[at]]
-    below = records[at + 1 : at + 1 + MOST_SAMPLED]
-    return headings, [_samples(below, column) for column in range(len(headings))]
+    return records, next(chain(known, wide), 0)
 
 
 def _width(values: list[str]) -> int:

@@ -7,11 +7,9 @@ cluster are in `ledger_servers`.
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, Full
-from select import POLLIN
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from gevent.monkey import get_original
 from redis import BlockingConnectionPool, Redis
 from redis.backoff import NoBackoff
 from redis.connection import parse_url
@@ -19,6 +17,8 @@ from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import ReadOnlyError, ResponseError
 from redis.retry import Retry
 from redis.sentinel import Sentinel, SentinelConnectionPool, SentinelManagedConnection
+
+from portal.core.idle_connections import has_unread_data
 
 SILENCE = 3  # seconds for a server to answer by default
 
@@ -75,8 +75,6 @@ def _client(url: str, **settings: Any) -> Redis:
 
 TURNS = 10
 
-_poll = get_original("select", "poll")  # gevent's version would switch to other greenlets
-
 
 class PatientConnectionPool(BlockingConnectionPool):
     """A pool whose callers wait for a connection while others get answers.
@@ -98,7 +96,7 @@ class PatientConnectionPool(BlockingConnectionPool):
         connection = self._free() or self.make_connection()  # type: ignore[no-untyped-call]
         try:
             connection.connect()
-            if _has_unread_data(connection._sock.fileno()):  # noqa: SLF001  redis-py has no method
+            if has_unread_data(connection._sock.fileno()):  # noqa: SLF001  redis-py has no method
                 connection.disconnect()
                 connection.connect()
         except BaseException:
@@ -124,13 +122,6 @@ class PatientConnectionPool(BlockingConnectionPool):
             if self.answered == before:
                 break
         raise NoConnection("No connection available.")
-
-
-def _has_unread_data(file: int) -> bool:
-    """Return whether an idle connection was closed, or holds unexpected data."""
-    poll = _poll()
-    poll.register(file, POLLIN)
-    return bool(poll.poll(0))
 
 
 # Redis behind Sentinel: one URL gives the addresses; connections follow the primary.

@@ -126,6 +126,57 @@ def test_what_a_later_file_says_is_settled(boss: FlaskClient, tmp_path: Path) ->
     assert "could not read" not in at(boss)
 
 
+READ = "have been read or entered since. You can publish the section."
+
+
+def test_the_same_value_with_a_code_is_settled(boss: FlaskClient, tmp_path: Path) -> None:
+    sentence = "Must be enrolled in one of the following Majors: Biology, Applied"
+    put_in(tmp_path, campus(sentence))
+    put_in(tmp_path, campus(f"{sentence} (BIA)"))
+    assert "could not read" not in at(boss)
+    assert READ in at(boss)
+    assert the().status == "NEW"
+    section = the()
+    page = boss.get(f"/admin/terms/{section.term_id}/sections/{section.id}").text
+    assert page.count('href="/admin/imports/') == 1  # the second import changed nothing
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ({"credits": "four"}, {"credits": "4"}),
+        ({"wait_capacity": "many"}, {"wait_capacity": "10"}),
+        ({"status": "Tentative"}, {"status": "Active"}),
+    ],
+)
+def test_the_value_that_was_guessed_is_settled(
+    boss: FlaskClient, tmp_path: Path, wrong: dict[str, Any], right: dict[str, Any]
+) -> None:
+    put_in(tmp_path, Campus(**wrong))
+    assert "could not read" in at(boss)
+    assert READ not in at(boss)
+    put_in(tmp_path, Campus(**right))
+    assert "could not read" not in at(boss)
+    assert READ in at(boss)
+
+
+def test_a_meeting_is_settled_once_its_row_is_read(boss: FlaskClient, tmp_path: Path) -> None:
+    wrong = Campus().meets(days="XX", location="Hall 1")
+    put_in(tmp_path, wrong)
+    put_in(tmp_path, wrong)
+    assert "meetings: “XX”" in at(boss)
+    put_in(tmp_path, Campus().meets(location="Hall 1"))
+    assert READ in at(boss)
+
+
+def test_seats_taken_are_not_settled_by_a_file_that_can_not_change_them(
+    boss: FlaskClient, tmp_path: Path
+) -> None:
+    put_in(tmp_path, Campus(enrolled="x", remaining=""))
+    put_in(tmp_path, Campus())
+    assert "seats taken: “x”" in at(boss)
+
+
 def test_what_an_admin_enters_is_settled(boss: FlaskClient, tmp_path: Path) -> None:
     put_in(tmp_path, campus())
     change(boss, the(), note="Soon")

@@ -43,9 +43,30 @@ LACKING = {
     "waitlist_unread": ("waitlist",),
     "status": ("status",),
 }
+# Findings that leave the meetings of a section as they are, so that an import has not read them.
+MEETINGS_UNREAD = ["meeting_unreadable", "meeting_unclear"]
+MEETINGS_UNREAD += [kind for kind, fields in LACKING.items() if fields == ("meetings",)]
+# Fields of drafts that an import has read, whether it changed them or not. It never changes how
+# many seats are taken.
+READ = text("""
+    SELECT sections.id, field, rows.fields -> field AS value
+    FROM import_rows AS rows
+    JOIN terms ON terms.name = split_part(rows.key, E'\\t', 1) AND terms.deleted_at IS NULL
+    JOIN sections ON term_id = terms.id AND crn = split_part(rows.key, E'\\t', 2)
+    CROSS JOIN unnest(CAST(:fields AS text[])) AS field
+    WHERE rows.import_id = :id AND rows.kind = 'section' AND rows.line > 0 AND NOT rows.removes
+        AND rows.fields ? field
+        AND sections.status = 'NEW' AND sections.deleted_at IS NULL AND EXISTS (
+            SELECT FROM section_imports AS earlier
+            WHERE earlier.section_id = sections.id AND earlier.import_id < :id
+        ) AND NOT (field = 'meetings' AND EXISTS (
+            SELECT FROM import_notes AS notes
+            WHERE notes.import_id = :id AND notes.key = crn AND notes.kind = ANY(:unread)
+        ))
+""")
 # Drafts with the newest import that made them, and its findings about them. A doubt about a list
-# is noted once for all sections that have it. Settled are fields that an admin or another import
-# has changed since, and all of a section that was published since.
+# is noted once for all sections that have it. Settled are fields that an admin has changed since,
+# or another import has read. Of a section that was published since, there are none.
 UNREAD = text("""
     WITH made AS (
         SELECT DISTINCT ON (section_id) section_id, import_id, at, crn,
@@ -66,27 +87,32 @@ UNREAD = text("""
             AND left(restrictions.value, 200) = CASE notes.kind
                 WHEN 'restriction_commas' THEN detail::json -> 1 ->> 'text' END
     )
-    SELECT section_id, import_id, name, at, kind, value, detail
-    FROM noted JOIN imports ON imports.id = import_id
-    WHERE CAST(:lacking AS jsonb) ? kind AND NOT EXISTS (
+    SELECT section_id, import_id, name, at, kind, value, detail, EXISTS (
         SELECT FROM audit_entries AS entries
+        CROSS JOIN jsonb_array_elements_text(CAST(:lacking AS jsonb) -> kind) AS field
         WHERE entries.subject = noted.subject AND entries.at > noted.at
-            AND (action = 'section.publish' OR EXISTS (
-                SELECT FROM jsonb_array_elements_text(CAST(:lacking AS jsonb) -> kind) AS field
-                WHERE before IS NOT NULL AND before -> field IS DISTINCT FROM after -> field
-            ))
-    ) AND NOT EXISTS (
+            AND before IS NOT NULL AND before -> field IS DISTINCT FROM after -> field
+    ) OR EXISTS (
         SELECT FROM section_imports AS later
         CROSS JOIN jsonb_array_elements_text(CAST(:lacking AS jsonb) -> kind) AS field
         WHERE later.section_id = noted.section_id AND later.import_id > noted.import_id
             AND later.fields ? field
+    ) AS settled
+    FROM noted JOIN imports ON imports.id = import_id
+    WHERE CAST(:lacking AS jsonb) ? kind AND NOT EXISTS (
+        SELECT FROM audit_entries AS entries
+        WHERE entries.subject = noted.subject AND entries.at > noted.at
+            AND action = 'section.publish'
     ) ORDER BY section_id, position
 """)
 
 
 @dataclass(frozen=True)
 class UnreadValues:
-    """An import that made a section a draft, and the values that it could not read of it."""
+    """An import that made a section a draft, and the values that it could not read of it.
+
+    None are left if an admin has entered them, or a later import has read them.
+    """
 
     file: str
     at: datetime
@@ -124,6 +150,10 @@ def store(session: Session, import_id: int) -> None:
             name = row.key.split("\t")[2].removeprefix("@")
             before, after = entry["fields"].setdefault("instructors", [[], []])
             (after if row.change == "added" else before).append(name)
+    fields = sorted({name for names in LACKING.values() for name in names} - {"prior"})
+    this = {"id": import_id, "fields": fields, "unread": MEETINGS_UNREAD}
+    for row in session.execute(READ, this):
+        found[row.id]["fields"].setdefault(row.field, [row.value, row.value])
     rows = [{"section_id": each, "import_id": import_id, **found[each]} for each in sorted(found)]
     for start in range(0, len(rows), BATCH):
         session.execute(insert(SectionImport), rows[start : start + BATCH])
@@ -131,13 +161,21 @@ def store(session: Session, import_id: int) -> None:
 
 def unread_values(session: Session, sections: Collection[int]) -> dict[int, UnreadValues]:
     """Return the values that an import could not read and no one has entered since, by draft."""
+    found = drafts_of_unread(session, sections)
+    return {section: each for section, each in found.items() if each.values}
+
+
+def drafts_of_unread(session: Session, sections: Collection[int]) -> dict[int, UnreadValues]:
+    """Return the same, also of drafts without such values left."""
     unread: dict[int, UnreadValues] = {}
     query = {"ids": list(sections), "lacking": json.dumps(LACKING)}
     for row in session.execute(UNREAD, query):
+        found = unread.setdefault(row.section_id, UnreadValues(row.name, row.at, {}))
+        if row.settled:
+            continue
         quoted = f"“{row.value}”" if row.value else ""
         if row.kind == "restriction_unclear" or text_of(row.detail) in TIMES:  # not the whole cell
             quoted = translated(row.detail).rstrip(".")
-        found = unread.setdefault(row.section_id, UnreadValues(row.name, row.at, {}))
         texts = found.values.setdefault(field_name(LACKING[row.kind][0]), [])
         if (text_ := quoted or translated(row.detail).rstrip(".")) not in texts:
             texts.append(text_)
@@ -154,10 +192,11 @@ def imports_of(session: Session, section_id: int) -> list[ImportedSection]:
         .order_by(SectionImport.import_id.desc())
         .limit(MOST)
     )
-    return [
+    found = [
         ImportedSection(each.import_id, file, each.at, who or "", each.change, _texts(each))
         for each, file, who in session.execute(query)
     ]
+    return [each for each in found if each.fields or each.change != "changed"]
 
 
 def _texts(found: SectionImport) -> list[tuple[str, str, str]]:
@@ -167,4 +206,5 @@ def _texts(found: SectionImport) -> list[tuple[str, str, str]]:
     return [
         (field_name(name), *change_texts(name, before, after))
         for name, (before, after) in found.fields.items()
+        if before != after
     ]

@@ -295,6 +295,7 @@ def _blank_fields(section: Section, stored: dict[str, Any]) -> set[str]:
     """Return the fields of a section that the files leave out."""
     row = section.row
     written = {name: row[column] for name, column in COLUMNS.items()} | {
+        "status": bool(row["status"] and status_of(row)),
         "meetings": section.changes_meetings,
         "restrictions": section.restrictions,
         "cross_lists": section.cross_lists,

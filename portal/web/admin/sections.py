@@ -35,6 +35,7 @@ from portal.core.sorting import Sorting
 from portal.exchange.importing.history import (
     ImportedSection,
     UnreadValues,
+    drafts_of_unread,
     imports_of,
     unread_values,
 )
@@ -245,7 +246,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
             code, details = stored.course_code, stored.details
             cautions = section_warnings.of_section(session, offered, code, details, stored.id)
             clashing = students.clashing(session, stored.id, offered, details.meetings)
-        unread = unread_values(session, [stored.id])
+        unread = drafts_of_unread(session, [stored.id])
         cautions = [*map(in_words, unread.values()), *cautions]
         log = audit_trail.latest_about(session, stored.subject)
         imported = imports_of(session, stored.id)
@@ -285,6 +286,12 @@ def in_words(unread: UnreadValues) -> str:
     """Return what an import could not read of a section."""
     day = local_clock().day(milliseconds(unread.at))
     facts = {"day": day, "file": unread.file, "values": unread.text}
+    if not unread.values:
+        return _(
+            "The values that were unclear in the import of %(day)s (%(file)s) have been read or"
+            " entered since. You can publish the section.",
+            **facts,
+        )
     return _("The import of %(day)s (%(file)s) could not read: %(values)s.", **facts)
 
 

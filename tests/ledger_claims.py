@@ -48,12 +48,12 @@ def send_claim(
     part = Claim(
         section,
         credits,
-        corequisites,
-        tuple(rules),
-        tuple(waived),
-        tuple(reserves),
-        waived_corequisites,
         band,
+        corequisites=corequisites,
+        rules=tuple(rules),
+        waived=tuple(waived),
+        reserves=tuple(reserves),
+        waived_corequisites=waived_corequisites,
     )
     return only(submit(ledger, term, [LedgerChoice(((part,),), wait, swap_out)], **fields))
 

@@ -302,24 +302,32 @@ SECTION_FIELDS = tuple(
 )
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A claim: one section with everything that the ledger needs; credits in hundredths.
+@dataclass(frozen=True, kw_only=True)
+class RuleFacts:
+    """What PostgreSQL knows of a student and a section, for the rules of the ledger.
 
     `rules` holds the reasons that the ledger can't find itself. `waived` holds the codes that a
     permission lifts, of both; the event names those that would have refused. `reserves` holds the
     section's reserves that the student belongs to. `waived_corequisites` takes the place of
-    `corequisites` if a permission lifts them: the seat does not depend on them later. `band` is the
-    student's on the waitlist, None for the first.
+    `corequisites` if a permission lifts them: the seat does not depend on them later.
     """
 
-    section: int
-    credits: int
     corequisites: dict[str, Any] | None = None  # a tree of courses by id
     rules: tuple[Reason, ...] = ()
     waived: tuple[str, ...] = ()
     reserves: tuple[int, ...] = ()
     waived_corequisites: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Claim(RuleFacts):
+    """A claim: one section with everything that the ledger needs; credits in hundredths.
+
+    `band` is the student's on the waitlist, None for the first.
+    """
+
+    section: int
+    credits: int
     band: int | None = None
 
 
@@ -374,17 +382,12 @@ class RoundAnswer:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Candidate(RuleFacts):
     """A waiting student as catalog and record know them now; credits in hundredths."""
 
     student: int
     windows: tuple[int, ...]
     limit: int
-    corequisites: dict[str, Any] | None = None
-    rules: tuple[Reason, ...] = ()
-    waived: tuple[str, ...] = ()
-    reserves: tuple[int, ...] = ()
-    waived_corequisites: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -83,16 +83,11 @@ def _candidate(
         return _impossible(student, "student_unknown")
     if view is None:
         return _impossible(student, "section_unknown")
-    beyond = rules.unoffered(who, view, offered)
     return Candidate(
         student=student,
         windows=tuple(window.id for window in open_to(who, windows)),
         limit=hundredths(credit_limit(who, offered)),
-        corequisites=None if beyond else rules.corequisites(who, view, offered),
-        rules=(*rules.before_permissions(who, view), *beyond),
-        waived=rules.waived(who, view),
-        reserves=rules.reserves(who, view),
-        waived_corequisites=rules.waived_corequisites(who, view, offered),
+        **rules.facts(who, view, offered),
     )
 
 

@@ -143,16 +143,11 @@ def claim(request: SectionRequest, student: "StudentProfile", catalog: "TermCata
     section = catalog.section(request.section)
     if section is None:
         return Claim(request.section, credits=0, rules=(Reason("section_unknown"),))
-    beyond = rules.unoffered(student, section, catalog)
     least = hundredths(section.credits_min)
     return Claim(
         section=section.id,
         credits=least if request.credits is None else request.credits,
-        corequisites=None if beyond else rules.corequisites(student, section, catalog),
-        rules=(*rules.before_permissions(student, section), *beyond),
-        waived=rules.waived(student, section),
-        reserves=rules.reserves(student, section),
-        waived_corequisites=rules.waived_corequisites(student, section, catalog),
+        **rules.facts(student, section, catalog),
         band=bands.band_of(student, section, catalog.term.bands) if catalog.term.bands else None,
     )
 

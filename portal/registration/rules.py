@@ -41,6 +41,20 @@ def before_permissions(profile: "StudentProfile", section: "SectionView") -> lis
     return [*reasons, Reason("consent")] if section.consent else reasons
 
 
+def facts(
+    profile: "StudentProfile", section: "SectionView", catalog: "TermCatalog"
+) -> dict[str, Any]:
+    """Return what the ledger needs to know of a student and a section: the fields of RuleFacts."""
+    beyond = unoffered(profile, section, catalog)
+    return {
+        "corequisites": None if beyond else corequisites(profile, section, catalog),
+        "rules": (*before_permissions(profile, section), *beyond),
+        "waived": waived(profile, section),
+        "reserves": reserves(profile, section),
+        "waived_corequisites": waived_corequisites(profile, section, catalog),
+    }
+
+
 def needs_consent(profile: "StudentProfile", section: "SectionView") -> bool:
     """Return whether the student lacks the consent that the section needs."""
     return section.consent and "consent" not in permitted(profile, section)

@@ -1,7 +1,7 @@
 """Submissions in the model: every rule, alternative by alternative."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from portal.ledger.types import (
@@ -12,6 +12,7 @@ from portal.ledger.types import (
     LedgerChoice,
     Outcome,
     Reason,
+    RuleFacts,
     WaitlistPosition,
 )
 from tests.ledger.brute_force import fulfilled, minutes, missing
@@ -317,13 +318,7 @@ class Wishes(Calendar):
 def claim_of(who: Candidate, section: int, worth: int) -> Claim:
     """Return the candidate's claim to a section."""
     return Claim(
-        section,
-        worth,
-        who.corequisites,
-        who.rules,
-        who.waived,
-        who.reserves,
-        who.waived_corequisites,
+        section, worth, **{each.name: getattr(who, each.name) for each in fields(RuleFacts)}
     )
 
 

@@ -41,12 +41,17 @@ passes = some.sampled_from(
     [None, None, SkipRule(1), SkipRule(2), SkipRule(1, ("hold", "credit_limit"))]
 )
 reserves_ = some.sampled_from([()] * 3 + [(61,), (62,), (61, 62)])
-candidates = some.builds(
-    Candidate, students, windows, limits, trees, rules_, waived_, reserves_, trees
-)
+rule_facts = {
+    "corequisites": trees,
+    "rules": rules_,
+    "waived": waived_,
+    "reserves": reserves_,
+    "waived_corequisites": trees,
+}
+candidates = some.builds(Candidate, students, windows, limits, **rule_facts)
 credits_ = some.sampled_from([400, 400, 300, 500])
 bands = some.sampled_from([None, None, 2, 3])
-parts = some.builds(Claim, SECTIONS, credits_, trees, rules_, waived_, reserves_, trees, bands)
+parts = some.builds(Claim, SECTIONS, credits_, bands, **rule_facts)
 options = some.lists(parts, min_size=1, max_size=2, unique_by=lambda part: part.section).map(tuple)
 wishes = some.builds(
     LedgerChoice,

@@ -30,7 +30,10 @@ def desk(desk: Desk) -> Desk:
 
 
 def pair(lab: int = LAB) -> tuple[Claim, Claim]:
-    return Claim(LECTURE, 400, NEEDS_LAB), Claim(lab, 400, NEEDS_LECTURE)
+    return (
+        Claim(LECTURE, 400, corequisites=NEEDS_LAB),
+        Claim(lab, 400, corequisites=NEEDS_LECTURE),
+    )
 
 
 def submit(desk: Desk, student: int, *labs: int, wait: bool = False) -> ChoiceResult:
@@ -79,7 +82,7 @@ def test_waitlist_position_meets_a_corequisite_only_if_both_courses_need_each_ot
     desk: Desk,
 ) -> None:
     desk.section(LAB, capacity=0, version=2)
-    one_sided = (Claim(LECTURE, 400, NEEDS_LAB), Claim(LAB, 400))
+    one_sided = (Claim(LECTURE, 400, corequisites=NEEDS_LAB), Claim(LAB, 400))
     [answer] = desk.submit(501, LedgerChoice((one_sided,), wait=True)).results
     assert answer.refused[0][0].reasons == (
         Reason("corequisite", {"missing": [LAB], "waiting": True}),

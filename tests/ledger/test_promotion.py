@@ -39,7 +39,9 @@ def test_candidates_behind_the_head_are_not_checked(desk: Desk, vacancy: int) ->
 def test_student_who_cannot_be_promoted_is_skipped_with_the_reasons(
     desk: Desk, vacancy: int
 ) -> None:
-    refused = Candidate(601, (), 399, {"course": 31}, (Reason("hold", {"kind": "bursar"}),))
+    refused = Candidate(
+        601, (), 399, corequisites={"course": 31}, rules=(Reason("hold", {"kind": "bursar"}),)
+    )
     willing = Candidate(602, (OPEN,), 400)
     promotion = desk.ledger.promote(TERM, vacancy, [refused, willing], "c")
     assert (promotion.promoted, promotion.skipped, promotion.more) == ((602,), (601,), True)

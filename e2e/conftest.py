@@ -70,7 +70,7 @@ def session_of(portal: Running, browser: Browser, cast: Cast) -> Callable[..., S
 
 @pytest.fixture(autouse=True)
 def rested(portal: Running) -> None:
-    """Nobody has used up in an earlier story how often one may decide."""
+    """Clear the rate limits of decisions that earlier stories used up."""
     redis = portal.backend.redis
     for pattern in ("limit:*", "*:rate:*"):
         for meter in redis.scan_iter(pattern):

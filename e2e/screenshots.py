@@ -54,7 +54,7 @@ SCREENS = {"desktop": DESKTOP, "phone": PHONE}
 SCHEMES = ("light", "dark")
 RUSH, RANKED = 1200, 8
 ADA, BEN = "student0001", "student0002"
-# Students in line who are nobody in particular.
+# Other students in the queue.
 EARLY, LATE = range(1_000_000, 1_000_300), range(2_000_000, 2_000_900)
 
 
@@ -146,7 +146,7 @@ class Photographer:
                 page.screenshot(path=self.folder / f"{picture}.png")
 
     def _ask(self, page: Page) -> None:
-        """The first dialog in whose way nothing stands."""
+        """Open the first dialog that shows no obstacle."""
         for link in page.locator(".act-pick", has=page.locator(".on-seat:visible")).all():
             link.click()
             page.locator("#dialog[open]").wait_for()

@@ -16,7 +16,7 @@ FRESH = "copper lantern walks twice"
 
 @pytest.fixture(scope="module", autouse=True)
 def newcomers(portal: Running) -> None:  # noqa: ARG001
-    """Whose passwords and tokens are nobody else's business."""
+    """Make accounts for this file alone, as it changes passwords and tokens."""
     for name in ("rosa", "sami", "tess"):
         builders.a_student(name)
 

@@ -21,7 +21,7 @@ REFUSED = re.compile("status of 503")  # the answer to requests that only the le
 
 @contextmanager
 def frozen(portal: Running) -> Iterator[None]:
-    """Valkey answers nobody until the block ends."""
+    """Let Valkey give no answer until the block ends."""
     told: Any = portal.backend.redis.info("server")
     server = psutil.Process(told["process_id"])
     server.suspend()

@@ -15,7 +15,7 @@ from tests.web.account.oidc.provider import running
 
 @pytest.fixture(scope="module")
 def provider() -> Iterator[tuple[Provider, int]]:
-    """A provider that knows the portal at a port that nobody else has."""
+    """Return a provider that knows the portal at a port of its own."""
     port = free_port()
     with running(here=f"http://127.0.0.1:{port}") as provider:
         yield provider, port

@@ -95,7 +95,7 @@ def test_a_hold_bars_the_student_until_it_is_lifted(
 
 
 def _until_known(person: Person) -> None:
-    """Wait until every process of the portal looks anew at what is on record."""
+    """Wait until every process of the portal reads the records again."""
     person.page.wait_for_timeout(caches.FRESH_SECONDS * 1000)
 
 

@@ -1,4 +1,4 @@
-"""Nothing that a student reads moves by itself while a page loads or counts down."""
+"""A student's page does not move by itself while it loads or counts down."""
 
 import time
 from collections.abc import Iterator

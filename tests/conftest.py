@@ -37,9 +37,9 @@ hypothesis.register_profile(
 hypothesis.load_profile("at any pace")
 
 TABLES = tuple(Base.metadata.tables)
-# As a replica would, which asks no trigger: the logs refuse to be emptied. By DELETE, as TRUNCATE
-# makes each file anew, which takes ten times as long, and only where rows are, as a look takes a
-# tenth of a DELETE. The lock waits for whoever still writes.
+# As a replica would, which asks no trigger: the logs refuse to be emptied. TRUNCATE makes new files
+# and takes ten times as long as DELETE. A look for rows takes a tenth of a DELETE, so only tables
+# with rows are emptied. The lock waits for those who still write.
 EMPTY = f"""
 CREATE FUNCTION pg_temp.empty_tables() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,4 +1,4 @@
-"""A window whose room lets nobody in until a story admits somebody."""
+"""A window with a waiting room that admits no one until a story does."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ Admit = Callable[[int], object]
 
 @pytest.fixture
 def window(term: Term) -> WindowView:
-    """It is open, and its room lets nobody in."""
+    """Return an open window; its waiting room admits no one."""
     found = builders.an_open_window(term)
     room.set_limits(term.id, found.id, 6000, 0, off=False)
     return found

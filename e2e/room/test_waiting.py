@@ -1,4 +1,4 @@
-"""The line at the gate: one waits and sees it move, and nobody loses a place."""
+"""The queue of a waiting room: students see it move, and none loses a position."""
 
 import re
 

@@ -316,7 +316,7 @@ def better(mine: set[int], other: set[int]) -> bool:
 @given(problems(mechanism="serial", joint=False, most=4))
 @some
 def test_in_a_serial_dictatorship_no_other_ballot_gets_a_better_schedule(problem: Problem) -> None:
-    """For a student to whom a higher choice is worth more than all lower ones together."""
+    """Each student values a higher choice more than all lower ones together."""
     truth = allocate(problem, SEED)
     for student, ballot_ in enumerate(problem.ballots):
         mine = set(truth.held[student])

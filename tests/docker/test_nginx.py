@@ -143,7 +143,7 @@ def test_no_log_has_the_secret_of_an_address(
         code = nginx.ask(path.format(secret)).headers["X-Correlation-Id"]
         assert nginx.told("correlation", code)[0]["path"] == logged
         nginx.ask_plainly(path.format(secret))
-        nodes[0].child.stop(30)  # of which nginx tells in its log of errors
+        nodes[0].child.stop(30)  # nginx notes it in its log of errors
     try:
         assert nginx.ask("/login?after").status_code == 200
     finally:

@@ -1,4 +1,4 @@
-"""Prometheus and Grafana of the profile `watch`: who is scraped, by whom they are let in."""
+"""Prometheus and Grafana of the profile `watch`: what Prometheus scrapes, and who lets it in."""
 
 import re
 import subprocess
@@ -99,7 +99,7 @@ def test_nobody_watches_unless_it_is_wished() -> None:
 
 @contextmanager
 def a_prometheus(folder: Path, there: dict[str, int]) -> Iterator[Prometheus]:
-    """With the settings of the profile, but for where things are; nobody is where none is."""
+    """Start Prometheus with the profile's settings and these ports; others have no server."""
     told = yaml.safe_load(SCRAPED.read_text().replace("15s", "1s").replace("5s", "1s"))
     for job in told["scrape_configs"]:
         job["authorization"]["credentials_file"] = str(folder / "token")
@@ -150,7 +150,7 @@ def value(prometheus: Prometheus, query: str) -> float | None:
 
 
 def gone(prometheus: Prometheus) -> set[str]:
-    """Those of whom it says that they do not answer."""
+    """Return the processes that do not answer, as the alerts say."""
     told = prometheus.get("/api/v1/alerts")["alerts"]
     firing = [each["labels"] for each in told if each["state"] == "firing"]
     return {each["instance"] for each in firing if each["alertname"] == "FairseatNodeDown"}

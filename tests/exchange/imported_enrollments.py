@@ -24,12 +24,12 @@ def begin(boss: FlaskClient, places: str, **seats: Any) -> None:
 
 
 def read(boss: FlaskClient, places: str, **seats: Any) -> int:
-    """An import by which it is to be so, ready to be looked at."""
+    """Read an import that would seat students so, and return it for review."""
     return sent(boss, having(places, **seats).zip(), layout="oneroster", remove="yes")
 
 
 def stored(boss: FlaskClient, places: str, **seats: Any) -> int:
-    """The same, of which only the seats are left to be dealt with."""
+    """Return such an import once everything but the seats is stored."""
     import_id = read(boss, places, **seats)
     assert boss.post(f"/admin/imports/{import_id}/apply").status_code == 303
     runs.apply(import_id, lambda *_: None)

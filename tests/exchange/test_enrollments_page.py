@@ -214,7 +214,7 @@ def test_it_may_be_ended_without_the_seats_that_are_left(boss: FlaskClient, cast
 
 
 def stored(boss: FlaskClient) -> int:
-    """An import of which only a seat is left."""
+    """Return an import once everything but a seat is stored."""
     import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
     boss.post(f"/admin/imports/{import_id}/apply")
     runs.apply(import_id, lambda *_: None)

@@ -32,7 +32,7 @@ def applying(boss: FlaskClient) -> None:
 
 
 def enrolling(boss: FlaskClient) -> None:
-    """One of which only a seat is left."""
+    """Store everything of an import but a seat."""
     import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
     boss.post(f"/admin/imports/{import_id}/apply")
     runs.apply(import_id, lambda *_: None)

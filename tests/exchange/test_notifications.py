@@ -1,4 +1,4 @@
-"""Students of a section are told when an import changes when, where or by whom it is held."""
+"""Students are notified if an import changes the times, rooms or instructors of their section."""
 
 from pathlib import Path
 from typing import Any

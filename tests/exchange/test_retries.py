@@ -38,7 +38,7 @@ def applying(boss: FlaskClient) -> int:
 
 
 def enrolling(boss: FlaskClient) -> int:
-    """One of which only a seat is left, while the ledger decides nothing."""
+    """Return an import with only a seat left, while the ledger decides nothing."""
     import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
     boss.post(f"/admin/imports/{import_id}/apply")
     runs.apply(import_id, lambda *_: None)

@@ -1,4 +1,4 @@
-"""A change of section within a course: nobody loses the old seat where the new one is refused."""
+"""A change of section within a course: no one loses the old seat if the new one is refused."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""However many change at once: what the preview accepts is done, and nobody else is moved."""
+"""Many changes at once: an import does what the preview accepts, and moves no one else."""
 
 from random import Random
 from typing import Any

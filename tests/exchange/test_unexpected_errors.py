@@ -1,4 +1,4 @@
-"""Whatever is in the files, an import ends with a reason, and keeps nobody else waiting."""
+"""Whatever is in the files, an import ends with a reason, and no other import waits for it."""
 
 import io
 import json
@@ -26,7 +26,7 @@ def one(content: bytes, browser: FlaskClient) -> int:
 
 
 def saying(**facts: Any) -> bytes:
-    """A class of which `metadata.fairseat` says so."""
+    """Return files with a class that has these facts in `metadata.fairseat`."""
     school = School()
     school.rows["classes"][0]["metadata.fairseat"] = json.dumps(facts)
     return school.zip()

@@ -1,4 +1,4 @@
-"""Small disks for the ledger's servers, which nobody else sees and which go with this process."""
+"""Small disks for the ledger's servers: only this process sees them, and they end with it."""
 
 import os
 import shutil

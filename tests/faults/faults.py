@@ -62,7 +62,7 @@ def restart(name: str, how: signal.Signals = signal.SIGTERM) -> Callable[[Trial]
 
 
 def freeze(name: str) -> Callable[[Trial], Undo]:
-    """Stop them, as a machine that hangs: they answer nobody and close nothing."""
+    """Stop them, as a machine that hangs: they give no answer and close nothing."""
 
     def do(trial: Trial) -> Undo:
         frozen = trial.family(named(trial, name))

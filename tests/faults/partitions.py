@@ -22,12 +22,12 @@ Undo = Callable[[], None]
 
 
 def cut_off(trial: Trial) -> Undo:
-    """The primary runs, but nobody can reach it and it can reach nobody."""
+    """The primary runs, but no one can reach it and it can reach no one."""
     return _cut_off(trial, topology(trial), primary(trial))
 
 
 def no_ledger(trial: Trial) -> Undo:
-    """Nobody can reach any server of the ledger."""
+    """No one can reach any server of the ledger."""
     at, held = topology(trial), ExitStack()
     for number in range(1, len(at.servers) + 1):
         held.callback(_cut_off(trial, at, number))
@@ -40,7 +40,7 @@ def _cut_off(trial: Trial, at: demo_cluster.Topology, number: int) -> Undo:
     redis.ping()
     redis.config_set("port", 0)
     for kind in ("replica", "pubsub", "normal"):
-        with suppress(Exception):  # whom nobody is connected as
+        with suppress(Exception):  # no client of that kind
             redis.client_kill_filter(_type=kind, skipme=True)
 
     def undo() -> None:
@@ -98,7 +98,7 @@ def _processes(trial: Trial, name: str) -> Callable[[], set[int]]:
 
 
 def _door(trial: Trial, number: int, undo: ExitStack, held: proxies.Held) -> proxies.Door:
-    """One before a server of the ledger, by which those who are held must come in anew."""
+    """Return a door before a server of the ledger: those held must connect again through it."""
     at = topology(trial)
     redis = undo.enter_context(redis_clients.commands(at.server_url(number), size=1))
     port, behind = at.servers[number - 1], free_port()
@@ -128,7 +128,7 @@ def _shut(found: Sequence[proxies.Door], undo: ExitStack) -> Undo:
 
 
 def no_postgresql(trial: Trial) -> Undo:
-    """It runs, but nobody can reach it, and whoever was connected is no more."""
+    """It runs, but no one can reach it, and open connections are cut."""
     path = _socket(trial)
     away = path.rename(path.with_name("away"))
     clients = [each for each in trial.family("postgres") if f"{DATABASE} [local]" in _line(each)]
@@ -142,7 +142,7 @@ def cut_from_postgresql(name: str) -> Callable[[Trial], Undo]:
     def do(trial: Trial) -> Undo:
         path = _socket(trial)
         with ExitStack() as undo:
-            undo.callback(no_postgresql(trial))  # so that all must come in anew
+            undo.callback(no_postgresql(trial))  # so that all must connect again
             known = _processes(trial, name)
             door = proxies.of_path(path, path.with_name("away"), lambda callers: callers & known())
             undo.callback(door.leave)

@@ -33,7 +33,7 @@ def cut(trial: Trial) -> Callable[[], None]:
 
 
 def _shut(trial: Trial, at: Topology, host: int, kept: set[int]) -> Callable[[], None]:
-    """Have a server talk to nobody else; whoever talks to it from these ports goes on."""
+    """Let a server talk only to those who talk to it from these ports."""
     held = ExitStack()
     redis = held.enter_context(redis_clients.commands(at.server_url(host), size=1))
     own = redis.client_id()

@@ -37,7 +37,7 @@ class Results:
         self.rows = json.loads(self._file.read_text()) if self._file.exists() else []
 
     def forget(self, names: Iterable[str]) -> None:
-        """Have these faults take their turn anew."""
+        """Let these faults take their turn again."""
         gone = set(names)
         self.rows = [row for row in self.rows if row["fault"] not in gone]
 

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 OWN = ("DATABASE_URL", "REDIS_URL", "QUEUE_REDIS_URL", "FAIRSEAT_VAR", "PORT")
 
 
-@pytest.mark.timeout(900)  # a whole portal, several of whose parts are killed
+@pytest.mark.timeout(900)  # a whole portal; several of its parts are killed
 def test_what_students_were_told_survives_the_death_of_any_part() -> None:
     """`python -m tests.faults --short --students 3`, in a process that has settings of its own."""
     env = {name: value for name, value in os.environ.items() if name not in OWN}

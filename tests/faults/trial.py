@@ -277,7 +277,7 @@ def _connect(trial: Trial) -> None:
 
 
 def _without_limits() -> None:
-    """Six students ask for what hundreds would; nobody else may ask for so much."""
+    """Six students ask for what hundreds would; no one else may ask for so much."""
     by = cast.an_account("max").id
     with transaction() as session:
         flags.switch(

@@ -188,7 +188,7 @@ class Model(Rounds):
         return [other for other in before if other.pool is not each.pool]
 
     def hold_with_pool(self, section: int, pool: Pool) -> None:
-        """Hold back a section that joins a pool of which a round gives the seats."""
+        """Hold back a section that joins a pool if a round gives the pool's seats."""
         holders = [self.in_round[each] for each in sorted(pool.sections) if each in self.in_round]
         if holders and section not in self.in_round:
             self.hold_for_round(holders[0], [section])

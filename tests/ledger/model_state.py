@@ -184,7 +184,7 @@ class Book:
         return {number: seat.credits for number, seat in sorted(seats.items()) if seat}
 
     def waits(self, student: int) -> set[int]:
-        """Return the sections on whose waitlists the student is."""
+        """Return the sections for which the student waits."""
         return {number for number, each in self.sections.items() if student in each.queue}
 
     def courses(self, sections: Iterable[int]) -> set[int]:

@@ -40,7 +40,7 @@ def begin() -> Iterator[Begin]:
 
 
 def reader(backend: Backend, meanwhile: Callable[[], None]) -> SeatCountCache:
-    """Counts during each of whose readings something happens."""
+    """Return counts; during each reading, something happens."""
 
     def read(term: int) -> dict[int, SeatCounts]:
         found = backend.ledger.seats(term)

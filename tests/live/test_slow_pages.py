@@ -1,4 +1,4 @@
-"""A page that takes nothing harms nobody, and a ledger that was away is heard again."""
+"""A page that takes nothing harms no other, and a ledger that was away is heard again."""
 
 import socket
 import time
@@ -125,7 +125,7 @@ def put(ledger: Ledger, section: Section, capacity: int) -> None:
 
 @dataclass
 class Lonely:
-    """A web server whose ledger nobody else uses; `restart` stops and starts that ledger."""
+    """A web server with a ledger of its own; `restart` stops and starts that ledger."""
 
     node: Node
     redis_url: str

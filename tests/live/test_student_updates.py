@@ -1,4 +1,4 @@
-"""What happens to a student reaches all of that student's pages, and nobody else's."""
+"""A student's events reach all pages of that student, and no others."""
 
 import re
 from collections.abc import Callable

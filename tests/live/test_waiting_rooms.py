@@ -128,7 +128,7 @@ def test_a_turn_that_was_missed_is_told_when_the_ledger_is_heard_again(
     cast: Cast, backend: Backend, term: Term, window: WindowView, waits: Any
 ) -> None:
     ada = waits(cast.ada)
-    # Called without a word, as if while nobody listened.
+    # Admitted without a message, as if no one had listened.
     backend.redis.zadd(f"{{t:{term.id}}}:room:{window.id}:in", {cast.ada.id: 10**15})
     backend.redis.client_kill_filter(_type="pubsub")
     ada.hear(lambda tab: heard(tab, "turn"))

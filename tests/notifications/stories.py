@@ -1,4 +1,4 @@
-"""Stories of which people are told: a full section, a canceled one, a window that comes."""
+"""Stories with notifications: a full section, a canceled one, a window that comes."""
 
 from dataclasses import dataclass
 from typing import Any

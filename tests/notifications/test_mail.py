@@ -1,4 +1,4 @@
-"""What a mail says, and that nobody's name or title can make it say more."""
+"""The text of mails; no name or title can add to it."""
 
 from datetime import timedelta
 from email import message_from_bytes, policy

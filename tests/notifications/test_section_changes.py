@@ -1,4 +1,4 @@
-"""Students of a section are told when, where, by whom or how it is held otherwise."""
+"""Students are notified of new times, rooms, instructors and formats of their section."""
 
 from dataclasses import replace
 from decimal import Decimal

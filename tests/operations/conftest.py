@@ -1,4 +1,4 @@
-"""A web server of its own process, all of whose parts are in use."""
+"""A web server in a process of its own, with all its parts in use."""
 
 from collections.abc import Callable, Iterator
 

@@ -38,12 +38,12 @@ class Portal:
     folder: Path
 
     def lines(self, name: str) -> list[dict[str, Any]]:
-        """The log of a process, each line of which is to be JSON."""
+        """Return the log of a process; each line must be JSON."""
         (log,) = self.folder.glob(f"{name}*.log")
         return [json.loads(line) for line in log.read_text().splitlines()]
 
     def tell_of(self, code: str) -> set[str]:
-        """The processes in whose logs a code is found."""
+        """Return the processes with a code in their logs."""
         return {log.stem for log in self.folder.glob("*.log") if code in log.read_text()}
 
     def mails(self) -> list[Any]:

@@ -153,7 +153,7 @@ def test_the_clock_asks_for_more_while_much_waits(
 def test_fewer_once_it_is_quiet(backend: Backend) -> None:
     autoscaler.set_target(backend.redis, "notify", Target(3, time.time() - autoscaler.DOWN_REST))
     Autoscaler(backend.redis, {"notify": Pool(1, 3, 2)}).check()
-    # Nobody works here, so the workers are as many as were asked for.
+    # No worker runs here, so their number is what was asked for.
     assert asked(backend) == 2
 
 

@@ -1,4 +1,4 @@
-"""While Redis is away each process counts by itself, at once, and nobody waits for it."""
+"""While Redis is away, each process counts by itself at once, and no request waits for it."""
 
 import os
 from collections.abc import Iterator

@@ -98,10 +98,10 @@ def course(code: str) -> dict[str, Any]:
 
 
 def every(*nodes: Any) -> dict[str, Any]:
-    """Return a tree of which all must be met."""
+    """Return a tree: all parts must be met."""
     return {"all": [course(node) if isinstance(node, str) else node for node in nodes]}
 
 
 def some(*nodes: Any) -> dict[str, Any]:
-    """Return a tree of which any one must be met."""
+    """Return a tree: one part must be met."""
     return {"any": [course(node) if isinstance(node, str) else node for node in nodes]}

@@ -9,9 +9,9 @@ import pytest
 
 from portal.catalog.views import ReserveView
 from portal.ledger.function_library import CODE
-from portal.ledger.types import Reason
+from portal.ledger.types import NOT_OVERRIDABLE, Reason
 from portal.registration.next_steps import NextStep, RefusalContext
-from portal.registration.reasons import REASONS, explain
+from portal.registration.reasons import OBSTACLES, REASONS, explain
 from tests.registration.makers import a_catalog, a_meeting, a_view
 from tests.registration.refusals import CARD, CASE, FACTS, NINE, OTHER, one, swap
 
@@ -39,6 +39,10 @@ def test_every_reason_that_python_gives_has_a_sentence() -> None:
     given = {code for text in sources for code in re.findall(r'\bReason\(\s*"(\w+)"', text)}
     assert {"prerequisite", "window_before", "credit_range", "needed_by"} <= given
     assert given <= REASONS.keys()
+
+
+def test_only_reasons_that_an_admin_can_override_are_named_as_obstacles() -> None:
+    assert NOT_OVERRIDABLE.isdisjoint(OBSTACLES)
 
 
 def test_unknown_reason_still_has_a_sentence() -> None:

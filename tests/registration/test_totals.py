@@ -1,4 +1,4 @@
-"""Totals of sections, some of which share seats."""
+"""Totals of sections, also of some that share seats."""
 
 from portal.ledger.types import SeatCounts
 from portal.registration.seat_counts import Totals, totals

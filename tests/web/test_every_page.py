@@ -21,7 +21,7 @@ LONG = 12  # what is shorter may be a part of a name
 SPANISH = {"Accept-Language": "es"}
 
 
-# What forms call their fields is for nobody to read.
+# No one reads the names of fields.
 NAMES = re.compile(r" (?:name|id|for|class|aria-describedby|href)=\"[^\"]*\"")
 
 

@@ -118,7 +118,7 @@ class Prometheus:
 
 @pytest.fixture
 def node(backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Node]:  # noqa: ARG001
-    """A web server that mails by a server, of which there is none."""
+    """A web server with the address of a mail server that does not exist."""
     counts = tmp_path / "metrics"
     counts.mkdir()
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(counts))

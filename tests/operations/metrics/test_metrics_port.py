@@ -1,4 +1,4 @@
-"""The port at which processes without a web server show what they count, and to whom."""
+"""Processes without a web server show their metrics at a port, to those who may see them."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Floods: the one who makes them is stopped, and nobody else who comes the same way."""
+"""Floods: only their sender is stopped, and no one else who comes the same way."""
 
 import secrets
 from collections import Counter

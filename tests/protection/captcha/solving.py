@@ -39,7 +39,7 @@ def send(client: FlaskClient, payload: str) -> Any:
 
 @contextmanager
 def redis_away() -> Iterator[None]:
-    """A block in which nobody answers where Redis should be."""
+    """Run a block while nothing answers at the address of Redis."""
     redis, backend().redis = backend().redis, redis_clients.commands("redis://127.0.0.1:1")
     try:
         yield

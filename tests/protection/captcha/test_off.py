@@ -1,4 +1,4 @@
-"""Where nobody is asked for a proof."""
+"""With the captcha or the waiting rooms switched off, the portal asks for no proof."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Each solution counts once, wherever it is sent, and never where nobody can say so."""
+"""Each solution counts once, wherever it is sent, and never if the portal can't check that."""
 
 import sys
 from multiprocessing.pool import ThreadPool

@@ -1,4 +1,4 @@
-"""No replica has a decision: nobody is told of it, and PostgreSQL does not hear of it."""
+"""A decision that no replica has is not acknowledged, and PostgreSQL does not hear of it."""
 
 import signal
 
@@ -33,7 +33,7 @@ def recorded(rush: Rush) -> int:
 
 
 def cut_off(stage: Stage, backend: Backend) -> None:
-    """Leave the primary alone: what it decides from now on reaches nobody."""
+    """Leave the primary alone: no replica gets its decisions from now on."""
     stage.send(signal.SIGSTOP, *stage.replicas())
     backend.redis.client_kill_filter(_type="replica")
 

@@ -1,4 +1,4 @@
-"""Nothing that a stranger sends causes a 5xx or a traceback."""
+"""A stranger's requests never cause a 5xx or a traceback."""
 
 import json
 import logging

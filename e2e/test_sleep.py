@@ -25,7 +25,7 @@ LOST_ONCE = "addEventListener('htmx:wsClose', () => { window.lost = true; }, { o
 
 
 class Sleeper:
-    """Ada's phone: while it sleeps, no timer runs. Its connection is dead, but no one has noticed."""
+    """Ada's phone: while it sleeps, no timer runs. Its connection is dead, not noticed yet."""
 
     def __init__(self, ada: Person, term: Term) -> None:
         self.ada = ada

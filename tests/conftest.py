@@ -37,15 +37,13 @@ hypothesis.register_profile(
 hypothesis.load_profile("at any pace")
 
 TABLES = tuple(Base.metadata.tables)
-# As a replica would, which asks no trigger: the logs refuse to be emptied. TRUNCATE makes new files
-# and takes ten times as long as DELETE. A look for rows takes a tenth of a DELETE, so only tables
-# with rows are emptied. The lock waits for those who still write.
+# TRUNCATE makes new files and takes ten times as long as DELETE. A look for rows takes a tenth of a
+# DELETE, so only tables with rows are emptied. The lock waits for those who still write.
 EMPTY = f"""
 CREATE FUNCTION pg_temp.empty_tables() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    SET LOCAL session_replication_role = replica;
     SET LOCAL deadlock_timeout = '20ms';  -- then autovacuum gives way, else after a second
-    LOCK {", ".join(TABLES)};
+    LOCK {", ".join(TABLES)} IN EXCLUSIVE MODE;
     {"".join(f"IF EXISTS (SELECT FROM {it}) THEN DELETE FROM {it}; END IF;" for it in TABLES)}
 END $$
 """  # noqa: S608  the names of our own tables
@@ -118,8 +116,17 @@ def settings(servers: Servers) -> Settings:
 
 @pytest.fixture(scope="session")
 def owner(settings: Settings) -> Iterator[Engine]:
-    """The role that owns the tables, which alone can empty those that only grow."""
-    engine = create_engine(with_driver(settings.owner_url), pool_size=1, pool_pre_ping=True)
+    """The role that owns the tables, on a connection that empties them.
+
+    It acts as a replica, for which no trigger runs: the logs refuse to be emptied. It does so from
+    its start, because PostgreSQL plans all statements again after a change of that setting.
+    """
+    engine = create_engine(
+        with_driver(settings.owner_url),
+        pool_size=1,
+        pool_pre_ping=True,
+        connect_args={"options": "-c session_replication_role=replica"},
+    )
     event.listen(engine, "connect", _learn_to_empty)
     yield engine
     engine.dispose()

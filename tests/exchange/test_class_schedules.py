@@ -7,6 +7,7 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
+import openpyxl
 import pytest
 
 from portal.exchange.importing.failures import ImportFailedError
@@ -447,7 +448,10 @@ def test_another_section_under_the_same_number_is_refused_and_named(tmp_path: Pa
     records, report = read(write_csv(tmp_path, lines))
     assert list(records.sections) == ["20551"]
     assert "Else" not in records.instructors
-    assert [note.line for note in report.of("duplicate")] == [3]
+    [note] = report.of("crn_taken")
+    assert (note.line, note.value) == (3, "20551")
+    assert note.more == "This row: ART 101 A01. The earlier one: ED-D 301 A01."
+    assert "is not imported" in note.why
     assert len(records.sections["20551"]["meetings"]) == 1
     assert [note.line for note in report.of("no_key")] == [4, 5]
 
@@ -463,9 +467,9 @@ def test_rows_of_a_section_that_differ_are_named_and_none_is_lost(tmp_path: Path
     assert records.sections["20552"]["restrictions"] == [["must_be", "level", "Graduate"]]
     found = report.of("rows_disagree")
     assert [(each.line, each.column, each.value, each.more) for each in found] == [
-        (3, "Cap", "60", "It has “120”."),
-        (5, "Act", "0", "It has “118”."),
-        (5, "Rem", "77", "It has “2”."),
+        (3, "Cap", "60", "The other has “120”."),
+        (5, "Act", "0", "The other has “118”."),
+        (5, "Rem", "77", "The other has “2”."),
     ]
 
 
@@ -737,3 +741,44 @@ def test_a_new_section_of_unread_credits_is_a_draft_with_those_of_its_course(
     assert found == {"1": ("NEW", [150, 150]), "2": ("OPEN", [150, 150])}
     [note] = report.of("credits_unread")
     assert (note.action, note.column, note.value) == ("guessed", "Cred", "four")
+
+
+def a_workbook(folder: Path, *sheets: tuple[str, list[list[str]]]) -> Path:
+    """A workbook with a class schedule and other sheets."""
+    book = openpyxl.Workbook()
+    book.active.title = "Schedule"
+    for row in (
+        ["Class Schedule Listing"],
+        [],
+        HEADINGS,
+        [ALGORITHMS.get(each, "") for each in HEADINGS],
+    ):
+        book.active.append(row)
+    for name, rows in sheets:
+        sheet = book.create_sheet(name)
+        for each in rows:
+            sheet.append(each)
+    book.save(folder / "two.xlsx")
+    return folder
+
+
+def test_empty_sheets_of_a_workbook_are_ignored(tmp_path: Path) -> None:
+    records, report = read(a_workbook(tmp_path, ("Sheet2", []), ("Sheet3", [])))
+    assert list(records.sections) == ["20551"]
+    assert "file_needless" not in kinds(report)
+
+
+def test_sheets_beside_a_class_schedule_are_named_as_not_used(tmp_path: Path) -> None:
+    notes = ("Notes", [["Remember", "to check"], ["x", "y"]])
+    records, report = read(a_workbook(tmp_path, notes, ("Pivot", [["Subject", "Count"]])))
+    assert list(records.sections) == ["20551"]
+    found = [note.file for note in report.of("file_needless")]
+    assert found == ["two.xlsx (Notes)", "two.xlsx (Pivot)"]
+
+
+def test_a_workbook_without_one_schedule_is_refused_in_words_of_workbooks(tmp_path: Path) -> None:
+    rows = [[*HEADINGS], [ALGORITHMS.get(each, "") for each in HEADINGS]]
+    with pytest.raises(ImportFailedError) as error:
+        read(a_workbook(tmp_path, ("Other", rows)))
+    assert "The workbook has 2 sheets" in str(error.value)
+    assert ".csv" not in str(error.value)

@@ -435,7 +435,7 @@ def test_a_second_section_of_a_number_is_named(tmp_path: Path) -> None:
     files = campus(section="01").section("10002", section="1").write(tmp_path)
     import_files(files, Options(term=TERM, update=True), report, nothing)
     [note] = report.of("number_taken")
-    assert (note.key, note.column, note.more) == ("10002", "section", "It is 10001.")
+    assert (note.key, note.column, note.more) == ("10002", "section", "The other is CRN 10001.")
 
 
 def test_new_instructors_are_named_once(tmp_path: Path) -> None:

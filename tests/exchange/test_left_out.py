@@ -146,7 +146,7 @@ def test_a_file_without_courses_changes_the_sections_that_it_names(tmp_path: Pat
     assert section(first.term).capacity == 45
     assert facts(first.term) == before
     assert [(each.key, each.kind, each.column) for each in report.notes] == [
-        ("99999", "unreadable", "course_id")
+        ("99999", "section_unknown", "CRN")
     ]
 
 

@@ -521,7 +521,7 @@ def test_the_preview_says_that_the_term_is_published_and_shows_meetings_in_words
     set_cell(files, "restrictions.csv", "value", "Undergraduate")
     import_id = sent(boss, zipped({each.name: each.read_bytes() for each in files.iterdir()}))
     shown = page(boss, import_id)
-    assert "is published: students see the changes as soon as you apply them." in shown
+    assert "They make no new term. Students see the changes as soon as you apply them." in shown
     assert "credits: <del>4 credits</del> → <ins>2 credits</ins>" in shown
     output = boss.get(f"/admin/imports/{import_id}/report.csv").get_data(as_text=True)
     for text_ in (shown, output):

@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 from flask.testing import FlaskClient
 from sqlalchemy import select, text, update
 
-from portal.catalog.models import Term
+from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.models import Import, Options
@@ -257,3 +257,43 @@ def test_a_preview_that_is_not_applied_remembers_no_code(boss: FlaskClient, tmp_
     files = of_term(tmp_path, "202201") / "schedule.csv"
     sent(boss, files.read_bytes(), name="schedule.csv")
     assert "term_code" in update_with(tmp_path, "202101").found
+
+
+# What an update leaves as it is
+
+
+def test_rows_that_contradict_each_other_change_nothing_of_a_section(tmp_path: Path) -> None:
+    imported(of_term(tmp_path, ""), "Spring 2021")
+    lines = [{"CRN": "20551", "Cap": each, "WL Cap": "60"} for each in ("130", "140", "150")]
+    files, report = write_csv(tmp_path, lines, headings=("CRN", "Cap", "WL Cap")), Report()
+    import_files(files, Options(term="Spring 2021", update=True), report, nothing)
+    with transaction() as session:
+        [section] = session.scalars(select(Section))
+    assert (section.capacity, section.waitlist_capacity) == (120, 60)
+    found = [(each.action, each.value, each.more) for each in report.of("rows_conflict")]
+    assert found == [("refused", each, "The other has “130”.") for each in ("140", "150")]
+
+
+def test_an_unknown_number_without_a_course_is_named(tmp_path: Path) -> None:
+    imported(of_term(tmp_path, ""), "Spring 2021")
+    lines = [{"CRN": each, "Cap": "130"} for each in ("20551", "99999")]
+    files, report = write_csv(tmp_path, lines, headings=("CRN", "Cap")), Report()
+    import_files(files, Options(term="Spring 2021", update=True), report, nothing)
+    [note] = report.of("section_unknown")
+    assert (note.action, note.column, note.value) == ("refused", "CRN", "99999")
+    assert "needs the course" in str(note.todo)
+
+
+def test_the_preview_says_what_the_files_lack_and_make_drafts_of(
+    boss: FlaskClient, tmp_path: Path
+) -> None:
+    imported(of_term(tmp_path, ""), "Spring 2021")
+    with transaction() as session:
+        session.execute(update(Term).values(state="published"))
+    new = ALGORITHMS | {"CRN": "20552", "Sec": "A02", "WL Cap": "many"}
+    files = write_csv(tmp_path, [new]) / "schedule.csv"
+    shown = page(boss, sent(boss, files.read_bytes(), name="schedule.csv"))
+    assert "update the published term “Spring 2021”, which has 1 section. They make no new" in shown
+    assert "1 new section will be a draft" in shown
+    assert "1 section of the term is not in these files. It stays as it is." in shown
+    assert "ED-D 301-A01 (20551)" in shown

@@ -110,6 +110,21 @@ FINDINGS: dict[str, FindingKind] = {
         _l("No section has this registration number."),
         _l("Add the section to sections.csv, or remove the row."),
     ),
+    "section_unknown": refused(
+        _l("The term has no section with this registration number."),
+        _l(
+            "Correct the number. To add the section, its row needs the course, the credits and the"
+            " capacity."
+        ),
+    ),
+    "crn_taken": refused(
+        _l("An earlier row has this registration number, so this section is not imported."),
+        _l("Give one of the two another number."),
+    ),
+    "rows_conflict": refused(
+        _l("Rows of this section differ, so it keeps the portal’s value."),
+        _l("Correct the rows."),
+    ),
     "section_refused": refused(
         _l("The section of this row is refused, so this row is too."),
         _l("Correct the row of the section."),

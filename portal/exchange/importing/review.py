@@ -2,18 +2,19 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
 from portal.catalog.courses import CourseDetails
-from portal.catalog.models import Term
+from portal.catalog.models import Course, Section, Term
+from portal.catalog.requisites import shown
 from portal.catalog.section_fields import FIELDS
 from portal.catalog.term_fields import LABELS as TERM_RULES
 from portal.core.i18n import _l, text_of
 from portal.exchange.importing import upserts
 from portal.exchange.importing.diff import examples
 from portal.exchange.importing.findings import FINDINGS, RECORD_NAMES, Action, FindingKind
-from portal.exchange.importing.models import Import, ImportNote
+from portal.exchange.importing.models import Import, ImportChange, ImportNote, ImportRow
 from portal.exchange.importing.report import (
     LATE_KINDS,
     Note,
@@ -145,13 +146,48 @@ def terms(session: Session, found: Import) -> list[Term]:
     return list(session.scalars(there.order_by(Term.starts_on, Term.name)))
 
 
-def published_term(session: Session, found: Import) -> str:
-    """Return the name of the published term that an import would change; blank if there is none."""
+def published_term(session: Session, found: Import) -> tuple[str, int] | None:
+    """Return the published term that an import would change, and its number of sections."""
     name = " ".join(found.options["term"].split())
-    query = select(Term.name).where(
+    term = select(Term).where(
         Term.name == name, Term.state == "published", Term.deleted_at.is_(None)
     )
-    return session.scalar(query) or ""
+    if (known := session.scalar(term)) is None:
+        return None
+    sections = select(func.count()).where(Section.term_id == known.id, Section.deleted_at.is_(None))
+    return known.name, session.scalar(sections) or 0
+
+
+def count_drafts(session: Session, found: Import) -> int:
+    """Return how many new sections of a semester would be drafts."""
+    new = (ImportChange.kind == "section", ImportChange.change.in_(("added", "restored")))
+    query = select(func.count()).where(
+        ImportChange.import_id == found.id, *new, ImportChange.after["status"].as_string() == "NEW"
+    )
+    return session.scalar(query) or 0 if found.options["layout"] == "semester" else 0
+
+
+def unnamed_sections(session: Session, found: Import) -> list[str]:
+    """Return the sections of an updated semester that the files lack and that stay, by name."""
+    if found.options["layout"] != "semester":
+        return []
+    query = (
+        select(Course.code, Section.number, Section.crn)
+        .join(Term, Term.id == Section.term_id)
+        .join(Course, Course.id == Section.course_id)
+        .where(
+            Term.name == " ".join(found.options["term"].split()),
+            *(each.deleted_at.is_(None) for each in (Term, Section)),
+            Section.status != "CANCELED",
+            ~exists().where(
+                ImportRow.import_id == found.id,
+                ImportRow.kind == "section",
+                ImportRow.key == Term.name + "\t" + Section.crn,
+            ),
+        )
+        .order_by(Course.code, Section.number)
+    )
+    return [f"{shown(code)}-{number} ({crn})" for code, number, crn in session.execute(query)]
 
 
 def field_name(name: str) -> str:

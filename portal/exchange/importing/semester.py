@@ -238,7 +238,8 @@ def read_semester(
 ) -> Semester:
     """Read a semester; `here` is what the portal has of it. Raise ImportFailedError if none."""
     semester = Semester(here, _day_reader(options, here))
-    tables = SemesterTables(files, options, report, progress, here.dates is not None)
+    known = here.dates is not None
+    tables = SemesterTables(files, options, report, progress, known, here.sections)
 
     def read_each(rows: Iterable[Row], read: Callable[[Row, Semester], None]) -> None:
         for row in rows:
@@ -533,7 +534,7 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     new = row["crn"] not in semester.here.sections
     _note_status(row, new=new)
     stored = semester.here.records.sections.get(row["crn"], {})
-    code = _code_of_section(row, stored)
+    code = _code_of_section(row, stored, semester)
     if code is None:
         return None
     course = semester.courses.get(code) or _course_of(row, code, semester)
@@ -568,9 +569,12 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     return None
 
 
-def _code_of_section(row: Row, stored: dict[str, Any]) -> str | None:
+def _code_of_section(row: Row, stored: dict[str, Any], semester: Semester) -> str | None:
     """Return the course of a section; report a code that can't be read, or is not the portal's."""
     here = stored.get("course")
+    if not here and not row["course_id"] and semester.here.dates:
+        row.note("section_unknown", "crn")
+        return None
     code = _read_code(row) if row["course_id"] or not here else here
     if code is None or here in {None, code}:
         return code
@@ -623,7 +627,9 @@ def _number_sections(semester: Semester) -> None:
     for crn, section in semester.sections.items():
         place = section.course.code, section.fields["number"].lstrip("0")
         if crn not in here and place in taken and place[1]:
-            section.row.note("number_taken", "section", _k("It is %(crn)s."), crn=taken[place])
+            section.row.note(
+                "number_taken", "section", _k("The other is CRN %(crn)s."), crn=taken[place]
+            )
     for crn, section in semester.sections.items():
         taken[section.course.code, section.fields["number"].lstrip("0")] = crn
     for crn, section in semester.sections.items():

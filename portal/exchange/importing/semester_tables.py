@@ -6,7 +6,7 @@ meeting of the section above it.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -66,11 +66,19 @@ MISSING = {
         " that are not used: %(others)s."
     ),
 }
+SHEETS = _k(
+    "The workbook has %(count)s sheets, and none of them alone is a class schedule: %(sheets)s."
+    " Leave one sheet with the sections in it, or name the sheets sections, meetings and courses."
+)
 YEAR = re.compile(r"\b20\d\d\b")
 
 
-def _add_facts(first: Row, row: Row) -> None:
-    """Add to the first row of a section what a further row says of it. Report differences."""
+def _add_facts(first: Row, row: Row, *, here: bool) -> Iterator[str]:
+    """Add to the first row of a section what a further row says of it. Report differences.
+
+    Yield the columns in which they contradict each other, if the section is in the portal: it
+    keeps its values.
+    """
     for column in (*ALIKE, *RULES, "consent"):
         had, value = first[column], row[column]
         if not value or value == had:
@@ -78,18 +86,39 @@ def _add_facts(first: Row, row: Row) -> None:
         if not had:
             first.values[column] = value
         elif column in ALIKE:
-            row.note("rows_disagree", column, _k("It has “%(value)s”."), value=had)
+            kind = "rows_conflict" if here else "rows_disagree"
+            row.note(kind, column, _k("The other has “%(value)s”."), value=had)
+            if here:
+                yield column
         else:
             row.note("rows_joined", column)
             strict = value if flag_of(had) is False else had
             first.values[column] = RULES[column].format(had, value) if column in RULES else strict
 
 
+def _refuse_other(row: Row, known: Row) -> None:
+    """Report a row of another section than the one whose number it has, or follows."""
+    if not row["crn"]:
+        return row.note("no_key", "crn")
+    names = [" ".join(filter(None, (each["course_id"], each["section"]))) for each in (row, known)]
+    text = _k("This row: %(this)s. The earlier one: %(other)s.")
+    return row.note("crn_taken", "crn", text, this=names[0], other=names[1])
+
+
 def schedule_of(files: Files) -> str:
     """Return the name of the one table that has the sections; blank if they have a file."""
     names = files.names()
     others = [each for each in names if each.endswith(".csv") and each not in NEEDED]
+    if SECTIONS not in names and len(others) > 1:
+        others = [each for each in others if _has_headings(files, each)]
     return others[0] if len(others) == 1 and SECTIONS not in names else ""
+
+
+def _has_headings(files: Files, name: str) -> bool:
+    """Return whether a file has the headings of a class schedule."""
+    shape = shape_of(SCHEDULE, known=False, meanings={})
+    looked = tables.look(files, name, shape)
+    return looked is not None and not shape.missing(shape.columns(looked[0]))
 
 
 def tables_of(files: Files) -> dict[str, str]:
@@ -117,6 +146,7 @@ class SemesterTables:
     report: Report
     progress: Progress
     known: bool
+    here: Collection[str] = ()  # registration numbers of sections that the portal has
 
     def __post_init__(self) -> None:
         """Raise ImportFailedError, naming all files that are missing."""
@@ -129,6 +159,9 @@ class SemesterTables:
             raise ImportFailedError(_k("Save %(file)s as .xlsx or CSV."), file=old[0])
         if empty := [name for name in unused if not self._has_content(name)]:
             raise ImportFailedError(_k("%(file)s is empty."), file=empty[0])
+        if unused and all(name in self.files.sheets for name in unused):
+            sheets = ", ".join(map(self.files.shown, unused[:SHOWN]))
+            raise ImportFailedError(SHEETS, count=len(unused), sheets=sheets)
         text = MISSING[len(missing) > 1, bool(unused)]
         others = ", ".join(unused[:SHOWN])
         raise ImportFailedError(text, files=", ".join(missing), others=others)
@@ -195,6 +228,7 @@ class SemesterTables:
         first: dict[tuple[str, str], Row] = {}
         latest: dict[str, str] = {}  # the term that a number was last in
         sections, meetings = [], []
+        conflicts: list[tuple[Row, str]] = []
         above: Row | None = None
         for row in self._read(self.schedule, SCHEDULE):
             named = row["term"].casefold() or latest.get(row["crn"], ""), row["crn"]
@@ -205,14 +239,17 @@ class SemesterTables:
                     continue  # refused, as it is of no section
                 known = first[named] = row
             elif any(row[each] not in {"", known[each]} for each in OF_SECTION):
-                row.note("duplicate" if row["crn"] else "no_key", "crn")
+                _refuse_other(row, known)
                 above = None
                 continue
-            _add_facts(known, row)
+            here = known["crn"] in self.here
+            conflicts += ((known, column) for column in _add_facts(known, row, here=here))
             row.values["crn"], above = known["crn"], known
             latest[known["crn"]] = known["term"].casefold()
             if any(row[each] for each in MEETS):
                 meetings.append((known["term"].casefold(), row))
+        for row, column in conflicts:
+            row.values.pop(column, None)  # as if the files left it out
         terms = Counter(row["term"].casefold() for row in sections)
         term = terms.most_common(1)[0][0] if terms else ""
         return sections, [row for named_term, row in meetings if named_term == term]

@@ -106,19 +106,22 @@ def main() -> None:
             for each in workbook.sheets_metadata
             if each.visible == SheetVisibleEnum.Visible and each.typ == SheetTypeEnum.WorkSheet
         ]
+        filled: list[str] = []
         size = 0
         for at, name in enumerate(names):
             rows = workbook.get_sheet_by_name(name).to_python(skip_empty_area=False)
-            path = Path(sys.argv[2]) / f"{at}.csv"
+            path = Path(sys.argv[2]) / f"{len(filled)}.csv"
             _write(path, rows)
             size += path.stat().st_size
             if size > MOST_TEXT or at >= MOST_SHEETS:
                 sys.exit(TOO_LARGE)
+            if path.stat().st_size or (name == names[-1] and not filled):
+                filled.append(name)
     except (MemoryError, OSError):
         sys.exit(TOO_LARGE)
     except (CalamineError, ValueError):
         sys.exit(UNREADABLE)
-    print(json.dumps(names))  # noqa: T201
+    print(json.dumps(filled))  # noqa: T201
 
 
 def _write(path: Path, rows: list[list[Any]]) -> None:

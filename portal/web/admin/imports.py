@@ -299,6 +299,8 @@ def _page(import_id: int, dates: TermDatesForm) -> ResponseReturnValue:
             idle=not any(map(count_changes, found.counts.values())),
             complete=review.is_complete(found),
             published=review.published_term(session, found),
+            drafts=review.count_drafts(session, found) if found.state == "ready" else 0,
+            unnamed=review.unnamed_sections(session, found) if found.state == "ready" else [],
             kinds=review.KINDS,
             sorts=review.SORTS,
             findings=review.findings(session, found),

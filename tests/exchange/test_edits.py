@@ -330,12 +330,13 @@ def test_values_of_restrictions_that_no_student_has_are_named(tmp_path: Path, ca
     with transaction() as session:
         session.execute(update(Student).values(level="Graduate"))
     assert cast
-    files = campus().restriction("must_be", "level", "Graduat")
+    files = campus().section("10002").restriction("must_be", "level", "Graduat")
+    files.restriction("must_be", "level", "Graduat", crn="10002")
     files.restriction("may_not_be", "level", "graduate").write(tmp_path)
     report = Report()
     import_files(tmp_path, Options(term=TERM, update=True), report, nothing)
     [note] = report.of("value_unknown")
-    assert note.why.endswith("“Graduat” (level). Student records have: Graduate.")
+    assert note.why.endswith("“Graduat” (level). Sections: 2. Student records have: Graduate.")
 
 
 def test_majors_that_only_restrictions_have_are_named(tmp_path: Path, cast: Cast) -> None:

@@ -135,7 +135,7 @@ def _stage_subjects(stage: Stage, semester: Semester, here: KnownRecords, report
 
 
 def _note_unknown_values(semester: Semester) -> None:
-    """Report restrictions to values that no student record has, if students have any.
+    """Report once each value of restrictions that no student record has, if students have any.
 
     Departments of the files are majors that students may have. In an export, only those that were
     edited.
@@ -146,20 +146,19 @@ def _note_unknown_values(semester: Semester) -> None:
         kind: {each.casefold() for each in (*values, *(majors if kind in OF_MAJORS else ()))}
         for kind, values in here.of_students.items()
     }
+    unknown: dict[tuple[str, str], dict[str, Row]] = defaultdict(dict)
     for crn, section in semester.sections.items():
         stored = here.records.sections.get(crn, {}) if section.row["revision"] else {}
         for rule, kind, value in section.restrictions:
             if [rule, kind, value] in stored.get("restrictions", ()):
                 continue
             if kind in known and value.casefold() not in known[kind]:
-                section.row.note(
-                    "value_unknown",
-                    "restrictions",
-                    _k("“%(value)s” (%(what)s). Student records have: %(known)s."),
-                    value=value,
-                    what=kind.replace("_", " "),
-                    known=", ".join(here.of_students[kind][:MOST_KNOWN]),
-                )
+                unknown[kind, value][crn] = section.row
+    for (kind, value), rows in unknown.items():
+        text = _k("“%(value)s” (%(what)s). Sections: %(count)s. Student records have: %(known)s.")
+        first, names = next(iter(rows.values())), ", ".join(here.of_students[kind][:MOST_KNOWN])
+        facts = {"value": value, "what": kind.replace("_", " "), "known": names}
+        first.note("value_unknown", "restrictions", text, count=f"{len(rows):,}", **facts)
 
 
 def _note_unknown_courses(semester: Semester) -> None:

@@ -23,7 +23,8 @@ from portal.core.db import transaction
 from portal.core.i18n import _k
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.models import ImportPart
-from portal.exchange.importing.workbooks import MOST_TEXT, is_workbook, read_sheets
+from portal.exchange.importing.workbook_sheets import MOST_TEXT
+from portal.exchange.importing.workbooks import is_workbook, read_sheets
 
 MOST_FILES = 100
 MOST_BYTES = 2**30  # of all files together, unpacked

@@ -15,7 +15,7 @@ from portal.exchange.importing.failures import ColumnsUnknownError, ImportFailed
 from portal.exchange.importing.files import Files
 from portal.exchange.importing.headings import MADE_OF
 from portal.exchange.importing.report import Note, Report
-from portal.exchange.importing.workbooks import LINE_BREAK
+from portal.exchange.importing.workbook_sheets import LINE_BREAK
 from portal.exchange.spreadsheets import unescaped
 
 # Half a character: a byte that is not UTF-8 decodes to one, and JSON can contain one.

@@ -24,6 +24,7 @@ from portal.models import Base
 from portal.protection.rate_limits import rate_limiter
 from portal.runtime.data_folder import DataFolder
 from portal.runtime.embedded_servers import Servers
+from tests import compiled_templates
 from tests.cast import Cast, a_term, an_open_window, assemble
 from tests.forked import running
 from tests.soak import SOAK, rounds
@@ -102,6 +103,8 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
         FAIRSEAT_PAYMENTS="off",
         FAIRSEAT_DOCUMENTS=str(var / "documents"),
     )
+    base = tmp_path_factory.getbasetemp()
+    compiled_templates.share(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
     yield servers
     servers.stop()
     folder.release()

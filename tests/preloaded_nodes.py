@@ -21,8 +21,10 @@ import portal.runtime.gunicorn_worker  # noqa: E402
 import portal.web.api  # noqa: E402
 import portal.web.blueprints  # noqa: E402
 import portal.windows.readiness  # noqa: E402, F401
+from tests import compiled_templates  # noqa: E402
 
 configure_mappers()
+compiled_templates.use()
 rmtree(_folder)
 
 

@@ -433,7 +433,7 @@ def test_blank_cells_and_missing_rows_are_named_unless_they_erase(files: Path) -
     [rows] = report.of("rows_unchanged")
     assert (rows.file, rows.key) == ("restrictions.csv", "10001")
     assert "Graduate" in rows.more
-    assert [note.column for note in report.of("never_blank")] == ["title", "capacity"]
+    assert [note.column for note in report.of("never_blank")] == ["title", "capacity", "status"]
     changes, report = updated(files, erase=True)
     assert changes["section"] == {"changed": 1}
     assert not {"blank_unchanged", "rows_unchanged"} & {*kinds(report)}

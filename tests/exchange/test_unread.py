@@ -10,11 +10,13 @@ from sqlalchemy import select, update
 from portal.catalog.models import Section, Term
 from portal.catalog.sections import SeenSection, change_status
 from portal.core.db import transaction
+from portal.exchange.exporting.semester import semester_files
 from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.runs import import_files
 from tests.cast import Cast
 from tests.exchange.campus import Campus, nothing
+from tests.exchange.oneroster import moved
 from tests.web import pages
 from tests.web.admin.sections.forms import change, text_of
 
@@ -158,6 +160,31 @@ def test_the_value_that_was_guessed_is_settled(
     put_in(tmp_path, Campus(**right))
     assert "could not read" not in at(boss)
     assert READ in at(boss)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Campus(credits="four"),
+        Campus(wait_capacity="many"),
+        Campus(status="Tentative"),
+        campus("Must be enrolled in one of the following Majors: Biology, Applied"),
+    ],
+)
+def test_what_is_as_the_portal_exported_it_settles_nothing(
+    boss: FlaskClient, tmp_path: Path, wrong: Campus
+) -> None:
+    put_in(tmp_path, wrong)
+    files = tmp_path / "exported"
+    files.mkdir()
+    for name, content in semester_files(TERM).items():
+        (files / name).write_bytes(content)
+    report = Report()
+    done = import_files(files, Options(term=TERM, update=True), report, nothing)
+    assert not moved(done.counts)
+    assert not report.of("major_added")
+    assert "could not read" in at(boss)
+    assert READ not in at(boss)
 
 
 def test_a_meeting_is_settled_once_its_row_is_read(boss: FlaskClient, tmp_path: Path) -> None:

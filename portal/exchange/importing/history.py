@@ -47,7 +47,7 @@ LACKING = {
 MEETINGS_UNREAD = ["meeting_unreadable", "meeting_unclear"]
 MEETINGS_UNREAD += [kind for kind, fields in LACKING.items() if fields == ("meetings",)]
 # Fields of drafts that an import has read, whether it changed them or not. It never changes how
-# many seats are taken.
+# many seats are taken. What is as the portal exported it was read by nobody.
 READ = text("""
     SELECT sections.id, field, rows.fields -> field AS value
     FROM import_rows AS rows
@@ -55,7 +55,7 @@ READ = text("""
     JOIN sections ON term_id = terms.id AND crn = split_part(rows.key, E'\\t', 2)
     CROSS JOIN unnest(CAST(:fields AS text[])) AS field
     WHERE rows.import_id = :id AND rows.kind = 'section' AND rows.line > 0 AND NOT rows.removes
-        AND rows.fields ? field
+        AND NOT rows.exported AND rows.fields ? field
         AND sections.status = 'NEW' AND sections.deleted_at IS NULL AND EXISTS (
             SELECT FROM section_imports AS earlier
             WHERE earlier.section_id = sections.id AND earlier.import_id < :id

@@ -688,7 +688,7 @@ def _read_section_credits(
         if row["credits"]:
             row.note("credits_unread", "credits", error)
             return course.credits or NO_CREDITS, True
-        if course.credits and course.listed:
+        if course.credits and course.listed and not stored:
             row.note("credits_missing", "credits", error)
         return course.credits, False
 

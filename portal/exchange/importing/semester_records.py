@@ -112,7 +112,7 @@ def _stage_subjects(stage: Stage, semester: Semester, here: KnownRecords, report
     """Stage the subjects of courses, and those for majors that only restrictions name.
 
     A subject of a department's code has its name, any other its own code. A value that may
-    be several adds no major.
+    be several adds no major, nor does one that an export has from the portal.
     """
     known = stage.subject_names()
     departments = {subject_of(code): each.department for code, each in semester.courses.items()}
@@ -122,7 +122,7 @@ def _stage_subjects(stage: Stage, semester: Semester, here: KnownRecords, report
         stage.put("subject", code, {} if stays else {"name": name, "department": department})
         known.setdefault(code, name)
     names = {name.casefold() for name in known.values()}
-    listed = (rule for section in semester.sections.values() for rule in section.restrictions)
+    listed = (rule for crn in semester.sections for rule in _new_restrictions(semester, crn))
     for name in dict.fromkeys(value for _rule, kind, value in listed if kind in MAJORS):
         if name.casefold() in names or name.upper() in known or name in semester.asked_about:
             continue
@@ -132,6 +132,13 @@ def _stage_subjects(stage: Stage, semester: Semester, here: KnownRecords, report
         stage.put("subject", code, {"name": name, "department": None})
         row = Row("restrictions.csv", 0, {"value": name}, report)
         row.note("major_added", "value", _k("Its code is %(code)s."), code=code)
+
+
+def _new_restrictions(semester: Semester, crn: str) -> list[list[str]]:
+    """Return the restrictions of a section; in an export, those that the portal does not have."""
+    section, stored = semester.sections[crn], semester.here.records.sections.get(crn, {})
+    known = stored.get("restrictions", ()) if section.row["revision"] else ()
+    return [each for each in map(list, section.restrictions) if each not in known]
 
 
 def _note_unknown_values(semester: Semester) -> None:
@@ -148,10 +155,7 @@ def _note_unknown_values(semester: Semester) -> None:
     }
     unknown: dict[tuple[str, str], dict[str, Row]] = defaultdict(dict)
     for crn, section in semester.sections.items():
-        stored = here.records.sections.get(crn, {}) if section.row["revision"] else {}
-        for rule, kind, value in section.restrictions:
-            if [rule, kind, value] in stored.get("restrictions", ()):
-                continue
+        for _rule, kind, value in _new_restrictions(semester, crn):
             if kind in known and value.casefold() not in known[kind]:
                 unknown[kind, value][crn] = section.row
     for (kind, value), rows in unknown.items():

@@ -12,6 +12,7 @@ from portal.exchange.importing.section_rules import TREES
 from portal.exchange.importing.semester import Course, Section
 from portal.exchange.importing.semester_tables import MEETINGS, REQUISITES
 from portal.exchange.importing.staging import KnownRecords
+from portal.exchange.importing.statuses import STATUS
 from portal.exchange.importing.tables import Row
 from portal.exchange.importing.values import value_text
 from portal.exchange.term_records import Base
@@ -51,7 +52,9 @@ def note_unchanged_cells(
         return
     if base.enrolled and row["enrolled"] not in {"", base.enrolled}:
         row.note("enrolled_unchanged", "enrolled", EXPORTED, was=base.enrolled)
-    _note_blank(row, "never_blank", ALWAYS, stored)
+    # In other files, a section without a status is offered.
+    of_export = {STATUS: STATUS} if base.revision else {}
+    _note_blank(row, "never_blank", ALWAYS | of_export, stored)
     if erase:
         return
     _note_blank(row, "blank_unchanged", ERASABLE, stored)

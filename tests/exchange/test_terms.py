@@ -259,7 +259,7 @@ def test_a_preview_that_is_not_applied_remembers_no_code(boss: FlaskClient, tmp_
     assert "term_code" in update_with(tmp_path, "202101").found
 
 
-# What an update leaves as it is
+# Updates of a term
 
 
 def test_rows_that_contradict_each_other_change_nothing_of_a_section(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ LACKING = {
 MEETINGS_UNREAD = ["meeting_unreadable", "meeting_unclear"]
 MEETINGS_UNREAD += [kind for kind, fields in LACKING.items() if fields == ("meetings",)]
 # Fields of drafts that an import has read, whether it changed them or not. It never changes how
-# many seats are taken. What is as the portal exported it was read by nobody.
+# many seats are taken. Unedited values of an export do not count.
 READ = text("""
     SELECT sections.id, field, rows.fields -> field AS value
     FROM import_rows AS rows

@@ -211,7 +211,7 @@ function Term:section(id)
 end
 
 -- A student's own selections: held[section] = credits, needs[section] = its corequisites,
--- waiting[section] = waitlist position. They are read once between two changes; nobody may modify them.
+-- waiting[section] = waitlist position. They are read once between two changes. Do not modify them.
 function Term:selections(student)
   local known = self.known[tonumber(student)]
   if known then return known end

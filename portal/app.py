@@ -83,6 +83,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     api.start(app)
+    layout.share_macros(app)
     app.wsgi_app = Deadlines(app.wsgi_app)  # type: ignore[method-assign]
     if settings.proxies:
         hops = settings.proxies

@@ -7,6 +7,7 @@ from typing import Any
 from flask import Flask, current_app, g, redirect, request, session
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
+from jinja2.runtime import Macro
 from markupsafe import Markup, escape
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -41,6 +42,7 @@ HTMX = {
 }
 
 CODE = re.compile(r"\b(?:[A-Z]+ )?\w+-\w+\b")
+MACROS = ("ui", "forms", "lists")  # of templates/macros; each may use those before it
 
 
 def start(app: Flask) -> None:
@@ -54,6 +56,17 @@ def start(app: Flask) -> None:
     app.jinja_env.filters["unbroken"] = unbroken
     app.jinja_env.filters["shown"] = requisites.shown
     app.jinja_env.filters["term_label"] = term_label
+
+
+def share_macros(app: Flask) -> None:
+    """Let every template use the macros of MACROS without an import.
+
+    Call this last: macros see only what templates know by then.
+    """
+    for file in MACROS:
+        module = app.jinja_env.get_template(f"macros/{file}.html").module
+        found = {name: each for name, each in vars(module).items() if isinstance(each, Macro)}
+        app.jinja_env.globals.update(found)
 
 
 def unbroken(text: str) -> Markup:

@@ -12,7 +12,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from argon2 import PasswordHasher
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog import term_catalog
@@ -128,27 +129,36 @@ def set_deadlines(term: Term, **days: int | None) -> None:
 def a_department(code: str = "SCI") -> Department:
     """The department of that code, made at its first use."""
     with transaction() as session:
-        found = session.scalar(select(Department).where(Department.code == code))
-    return found or added(Department(code=code, name=f"Department of {code}"))
+        return _department(session, code)
+
+
+def _department(session: Session, code: str) -> Department:
+    found = session.scalar(select(Department).where(Department.code == code))
+    return found or _flushed(session, Department(code=code, name=f"Department of {code}"))
 
 
 def a_subject(code: str = "CSC") -> Subject:
     """The subject of that code, made at its first use."""
     with transaction() as session:
-        found = session.scalar(select(Subject).where(Subject.code == code))
-    return found or added(Subject(code=code, name=f"Field of {code}"))
+        return _subject(session, code)
+
+
+def _subject(session: Session, code: str) -> Subject:
+    found = session.scalar(select(Subject).where(Subject.code == code))
+    return found or _flushed(session, Subject(code=code, name=f"Field of {code}"))
 
 
 def a_course(code: str = "CSC-1100", credits: int = 4, **fields: Any) -> Course:  # noqa: A002
     """A public course of so many credits."""
-    settings = {
-        "title": f"Course {code}",
-        "subject_id": a_subject(code.partition("-")[0]).id,
-        "department_id": a_department().id,
-        "credits_min": Decimal(credits),
-        "credits_max": Decimal(credits),
-    }
-    return added(Course(**{"code": code, **settings, **fields}))
+    with transaction() as session:
+        settings = {
+            "title": f"Course {code}",
+            "subject_id": _subject(session, code.partition("-")[0]).id,
+            "department_id": _department(session, "SCI").id,
+            "credits_min": Decimal(credits),
+            "credits_max": Decimal(credits),
+        }
+        return _flushed(session, Course(**{"code": code, **settings, **fields}))
 
 
 def a_section(
@@ -162,28 +172,30 @@ def a_section(
     **fields: Any,
 ) -> Section:
     """An open section of the course, known to the ledger too; no meetings = TBA."""
-    crn = fields.pop("crn", None) or f"{1000 + _count(term)}"
-    settings = {
-        "number": f"{_count(term) + 1:02}",
-        "title": course.title,
-        "credits_min": course.credits_min,
-        "credits_max": course.credits_max,
-        "prior_enrolled": 0,
-        "status": "OPEN",
-    }
-    section = added(
-        Section(
-            term_id=term.id,
-            course_id=course.id,
-            crn=crn,
-            capacity=capacity,
-            waitlist_capacity=waitlist,
-            **{**settings, **fields},
-        )
-    )
-    for position, meets in enumerate(meetings):
-        added(_meeting(section, term, position, meets))
     with transaction() as session:
+        others = session.scalar(select(func.count()).where(Section.term_id == term.id)) or 0
+        crn = fields.pop("crn", None) or f"{1000 + others}"
+        settings = {
+            "number": f"{others + 1:02}",
+            "title": course.title,
+            "credits_min": course.credits_min,
+            "credits_max": course.credits_max,
+            "prior_enrolled": 0,
+            "status": "OPEN",
+        }
+        section = _flushed(
+            session,
+            Section(
+                term_id=term.id,
+                course_id=course.id,
+                crn=crn,
+                capacity=capacity,
+                waitlist_capacity=waitlist,
+                **{**settings, **fields},
+            ),
+        )
+        for position, meets in enumerate(meetings):
+            session.add(_meeting(session, section, term, position, meets))
         if instructor:
             taught = {"section_id": section.id, "instructor_id": instructor.id}
             session.execute(insert(section_instructors).values(taught))
@@ -235,11 +247,17 @@ def _window(
 def a_room(name: str) -> Room:
     """The room of that name, made at its first use."""
     with transaction() as session:
-        found = session.scalar(select(Room).where(Room.name == name))
-    return found or added(Room(name=name))
+        return _room(session, name)
 
 
-def _meeting(section: Section, term: Term, position: int, meets: Meets) -> Meeting:
+def _room(session: Session, name: str) -> Room:
+    found = session.scalar(select(Room).where(Room.name == name))
+    return found or _flushed(session, Room(name=name))
+
+
+def _meeting(
+    session: Session, section: Section, term: Term, position: int, meets: Meets
+) -> Meeting:
     first, last = meets.dates or (term.starts_on.isoformat(), term.ends_on.isoformat())
     return Meeting(
         section_id=section.id,
@@ -250,7 +268,7 @@ def _meeting(section: Section, term: Term, position: int, meets: Meets) -> Meeti
         ends_at=time.fromisoformat(meets.ends) if meets.ends else None,
         date_start=date.fromisoformat(first),
         date_end=date.fromisoformat(last),
-        room_id=a_room(meets.room).id if meets.room else None,
+        room_id=_room(session, meets.room).id if meets.room else None,
         clashes=meets.clashes,
     )
 
@@ -259,15 +277,15 @@ def _mask(days: str) -> int:
     return sum(1 << DAYS.index(day) for day in days)
 
 
-def _count(term: Term) -> int:
-    with transaction() as session:
-        return len(session.scalars(select(Section.id).where(Section.term_id == term.id)).all())
-
-
 def added(row: Any) -> Any:
     """The row, stored."""
     with transaction() as session:
-        session.add(row)
+        return _flushed(session, row)
+
+
+def _flushed(session: Session, row: Any) -> Any:
+    session.add(row)
+    session.flush()
     return row
 
 

@@ -198,6 +198,8 @@ class Section(SoftDelete, Base):
     corequisites: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     # Whether students need the consent of an instructor (a permission that lifts the rule).
     consent: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    # Of a draft: stored messages by field about what an import could not read; null = all is read.
+    unread: Mapped[dict[str, list[str]] | None] = mapped_column(JSONB(none_as_null=True))
     version: Mapped[int] = mapped_column(Integer, default=1)
 
     term: Mapped[Term] = relationship()

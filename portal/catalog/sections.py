@@ -513,7 +513,20 @@ def _change(
     yield section, before
     section.version += 1
     after = _audit(session, action, before, section, by, reason)
+    section.unread = _left_unread(section, before.details, after.details)
     section_changes.store(session, section.id, section.version, before.details, after.details)
+
+
+def _left_unread(
+    section: Section, before: SectionDetails, after: SectionDetails
+) -> dict[str, list[str]] | None:
+    """Return what an import could not read and no one has entered; nothing once it is published."""
+    if section.unread is None or section.status != "NEW":
+        return None
+    changed = {name for name in FIELDS if getattr(before, name) != getattr(after, name)}
+    if "corequisites" in changed:  # the import may have meant these
+        changed.add("prerequisites")
+    return {name: texts for name, texts in section.unread.items() if name not in changed}
 
 
 def _locked(session: Session, term_id: int, ids: Iterable[int]) -> list[Section]:

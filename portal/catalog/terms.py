@@ -264,6 +264,7 @@ def _copy_sections(session: Session, source: Term, target: Term) -> int:
             "pool_id": pools.get(row["pool_id"]),
             "status": "OPEN" if row["status"] == "CONFIRMED" else row["status"],
             "prior_enrolled": 0,
+            "unread": None,
             "version": 1,
         },
     )

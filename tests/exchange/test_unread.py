@@ -1,5 +1,6 @@
 """Values that an import could not read are named until someone has entered them."""
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +186,22 @@ def test_what_is_as_the_portal_exported_it_settles_nothing(
     assert not report.of("major_added")
     assert "could not read" in at(boss)
     assert READ not in at(boss)
+
+
+def test_an_edited_cell_of_an_export_is_settled(boss: FlaskClient, tmp_path: Path) -> None:
+    put_in(tmp_path, Campus(credits="four"))
+    files = tmp_path / "exported"
+    files.mkdir()
+    for name, content in semester_files(TERM).items():
+        (files / name).write_bytes(content)
+    rows = list(csv.DictReader((files / "sections.csv").read_text("utf-8-sig").splitlines()))
+    rows[0]["credits"] = "3"
+    with (files / "sections.csv").open("w", encoding="utf-8", newline="") as out:
+        writer = csv.DictWriter(out, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    import_files(files, Options(term=TERM, update=True), Report(), nothing)
+    assert READ in at(boss)
 
 
 def test_a_meeting_is_settled_once_its_row_is_read(boss: FlaskClient, tmp_path: Path) -> None:

@@ -174,7 +174,8 @@ REMEMBER_NEW = """
 # the files' as soon as a row is about them, and so is who teaches, except by an edited export.
 REMEMBER = text(f"""
     INSERT INTO imported_records (kind, key, fields, copied)
-    SELECT kind, key, fields - 'completed' - CASE kind {IGNORED} ELSE ARRAY[]::text[] END, line = 0
+    SELECT kind, key, fields - '{{completed,unread}}'::text[]
+        - CASE kind {IGNORED} ELSE ARRAY[]::text[] END, line = 0
     FROM import_rows LEFT JOIN import_changes USING (import_id, kind, key)
     WHERE import_id = :id AND NOT removes AND (NOT exported OR change = 'added' AND (
         kind <> 'teaching' OR {section_part()} IN (

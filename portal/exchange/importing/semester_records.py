@@ -37,6 +37,7 @@ from portal.exchange.importing.staging import KnownRecords, Stage, key_of
 from portal.exchange.importing.statuses import note_not_offered, stage_status
 from portal.exchange.importing.tables import Progress, Row
 from portal.exchange.importing.unchanged import note_unchanged_cells, note_unchanged_course
+from portal.exchange.importing.unread import values_of
 from portal.exchange.term_records import Base
 
 
@@ -79,11 +80,13 @@ def stage_semester(
         if stored:
             note_not_offered(row, stored)
         stage_status(stage, row, place, stored, overwrite=options.overwrite, unread=unread)
+    unread_values = values_of(semester, report)
     for crn, section in semester.sections.items():
         key = key_of(name, crn)
         base = Base.read(section.row["revision"])
         stage.bases.compare("section", key, base.revision, here.records.section_revision(crn))
-        stage.put("section", key, _known_fields(section, semester, options), section.row)
+        fields = _known_fields(section, semester, options, unread_values.get(crn))
+        stage.put("section", key, fields, section.row)
         _stage_instructors(stage, section, key, here, options)
         note_unchanged_cells(section, base, here, files.names(), erase=options.erase)
     _note_unknown_values(semester)
@@ -252,11 +255,13 @@ def _section_fields(section: Section) -> dict[str, Any]:
     }
 
 
-def _known_fields(section: Section, semester: Semester, options: Options) -> dict[str, Any]:
-    """Return the fields of a section that the files know."""
+def _known_fields(
+    section: Section, semester: Semester, options: Options, unread: dict[str, list[str]] | None
+) -> dict[str, Any]:
+    """Return the fields of a section that the files know, and the unread values of a new one."""
     crn, fields = section.row["crn"], _section_fields(section)
     if crn not in semester.here.sections:
-        return fields
+        return fields | ({"unread": unread} if unread else {})
     stored = semester.here.records.sections.get(crn, {})
     # Spreadsheets drop the zeros of a number such as 01.
     if fields["number"].lstrip("0") == stored.get("number", "").lstrip("0"):

@@ -28,7 +28,7 @@ from portal.catalog.sections import (
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
-from portal.exchange.importing.history import unread_values
+from portal.exchange.importing.unread import unread_values
 from portal.ledger.errors import LedgerUnavailable
 from portal.people.roles import Right
 from portal.recorder import read_with_fallback

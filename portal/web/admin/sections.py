@@ -32,14 +32,9 @@ from portal.core.form_fields import whole_number
 from portal.core.i18n import _, _l, _n
 from portal.core.moments import milliseconds
 from portal.core.sorting import Sorting
-from portal.exchange.importing.history import (
-    ImportedSection,
-    UnreadValues,
-    drafts_of_unread,
-    imports_of,
-    unread_values,
-)
+from portal.exchange.importing.history import ImportedSection, imports_of
 from portal.exchange.importing.review import SORTS as SORTS_OF_CHANGES
+from portal.exchange.importing.unread import UnreadValues, drafts_of_unread, unread_values
 from portal.ledger.types import SeatCounts
 from portal.people.roles import Right
 from portal.recorder import read_with_fallback

@@ -5,10 +5,10 @@ import that has begun.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import SequenceMatcher
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
@@ -91,17 +91,6 @@ FURTHER = {
 }
 
 
-@dataclass(frozen=True)
-class SeenTable:
-    """A table of the files, as it was found."""
-
-    file: str
-    name: str  # a key of HEADINGS
-    headings: list[str]
-    samples: list[list[str]]  # by column
-    needed: list[str]
-
-
 class ChoiceRefusedError(Exception):
     """The choices can't be used. The message says why, for one field of the form or all of it."""
 
@@ -121,28 +110,29 @@ def prepare(session: Session, import_id: int, files: Files, options: Options) ->
     if options.layout != "semester":
         return options
     known = session.scalar(select(Term.id).where(Term.name == name_of(options))) is not None
-    seen = list(_see(files, known=known))
+    seen = _see(import_id, files, known=known)
     with transaction() as other:  # it stays if the files can't be read
         import_jobs.clear(other, [import_id], [ImportTable])
-        for each in seen:
-            other.execute(insert(ImportTable).values(import_id=import_id, **vars(each)))
+        other.add_all(seen)
     if options.columns:
         return options
     found = _mapping_of(session, seen, options.mapping)
     return replace(options, mapping=found.name, columns=found.meanings) if found else options
 
 
-def _see(files: Files, *, known: bool) -> list[SeenTable]:
+def _see(import_id: int, files: Files, *, known: bool) -> list[ImportTable]:
     found = []
     for file, table in tables_of(files).items():
         shape = shape_of(table, known=known, meanings={})
         if looked := tables.look(files, file, shape):
-            found.append(SeenTable(file, table, *looked, list(shape.needed)))
+            headings_, samples = looked
+            of_table = {"headings": headings_, "samples": samples, "needed": list(shape.needed)}
+            found.append(ImportTable(import_id=import_id, file=file, name=table, **of_table))
     return found
 
 
 def _mapping_of(
-    session: Session, seen: Sequence[SeenTable | ImportTable], name: str = ""
+    session: Session, seen: Sequence[ImportTable], name: str = ""
 ) -> ColumnMapping | None:
     """Return the mapping of that name, else the one saved last for the same headings.
 
@@ -163,7 +153,7 @@ def _mapping_of(
     return named
 
 
-def _fits(meanings: Meanings, seen: Sequence[SeenTable | ImportTable]) -> bool:
+def _fits(meanings: Meanings, seen: Sequence[ImportTable]) -> bool:
     """Return whether all tables that both have are of the same headings, and there is one."""
     common = [each for each in seen if each.name in meanings]
     return bool(common) and all(

@@ -106,19 +106,9 @@ def current_digest(session: Session, import_id: int) -> str:
 
 def drop_repeated(session: Session, import_id: int, report: Report) -> None:
     """Use the first of several rows about the same record, and report the others."""
-    for kind, key, file, line in session.execute(DELETE_REPEATED, {"id": import_id}):
-        if line:
-            report.add(
-                Note(
-                    "duplicate",
-                    file,
-                    line,
-                    readable_key(key),
-                    "",
-                    "",
-                    stored_message(RECORD_NAMES[kind]),
-                )
-            )
+    for row in session.execute(DELETE_REPEATED, {"id": import_id}):
+        if row.line:
+            report.note("duplicate", row, detail=stored_message(RECORD_NAMES[row.kind]))
 
 
 def note_new_instructors(session: Session, import_id: int, report: Report) -> None:

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.diff import IGNORED, Counts
-from portal.exchange.importing.report import Note, Report, readable_key
+from portal.exchange.importing.report import Report
 from portal.exchange.importing.staging import INSTRUCTOR, Bases
 from portal.exchange.importing.values import change_texts
 from portal.exchange.record_sql import part, section_part
@@ -221,25 +221,24 @@ def keep_edits(
         here, files = change_texts(row.name, row.here.get(row.name), row.files.get(row.name))
         detail = stored_message(BOTH, here=here, files=files)
         kind = OVERWRITTEN if overwrite else STALE if row.stale else EDITED
-        key = readable_key(row.key)
-        report.add(Note(kind, row.file, row.line, key, row.name, files, detail))
+        report.note(kind, row, row.name, files, detail)
     if overwrite:
         return
     session.execute(KEEP, this)
-    for key, file, line in session.execute(LEAVE_REMOVED, this):
-        report.add(Note(REMOVED, file, line, readable_key(key), "", "", ""))
-    for key, file, line, here, files in session.execute(KEEP_ADDED, this):
-        detail = stored_message(BOTH if files else HERE, here=here, files=files)
-        report.add(Note(EDITED, file, line, readable_key(key), "instructors", files, detail))
+    for row in session.execute(LEAVE_REMOVED, this):
+        report.note(REMOVED, row)
+    for row in session.execute(KEEP_ADDED, this):
+        text_ = BOTH if row.instead else HERE
+        detail = stored_message(text_, here=row.name, files=row.instead)
+        report.note(EDITED, row, "instructors", row.instead, detail)
     _leave_deleted(session, this, report)
 
 
 def note_removed_instructors(session: Session, import_id: int, report: Report) -> None:
     """Report the instructors who are removed because the files don't name them."""
-    for key, file, line, files in session.execute(REMOVED_INSTRUCTORS, {"id": import_id}):
-        detail = stored_message(FILES, files=files) if files else ""
-        kind = "instructor_removed"
-        report.add(Note(kind, file, line, readable_key(key), "instructors", files, detail))
+    for row in session.execute(REMOVED_INSTRUCTORS, {"id": import_id}):
+        detail = stored_message(FILES, files=row.instead) if row.instead else ""
+        report.note("instructor_removed", row, "instructors", row.instead, detail)
 
 
 def _leave_deleted(session: Session, this: dict[str, Any], report: Report) -> None:
@@ -251,12 +250,12 @@ def _leave_deleted(session: Session, this: dict[str, Any], report: Report) -> No
             because = BECAUSE.get(row.because) if row.because != row.kind else None
             kind = "no_such" if row.kind == "enrollment" else DELETED
             detail = stored_message(because) if because else ""
-            report.add(Note(kind, row.file, row.line, readable_key(row.key), "", "", detail))
+            report.note(kind, row, detail=detail)
     session.execute(LEAVE_DEPARTMENTS, this)
-    for key, file, line, names in session.execute(LEAVE_ROOMS, this):
-        for name in sorted(set(names)):
+    for row in session.execute(LEAVE_ROOMS, this):
+        for name in sorted(set(row.names)):
             detail = stored_message(_k("The meeting has no room."))
-            report.add(Note(DELETED, file, line, readable_key(key), "location", name, detail))
+            report.note(DELETED, row, "location", name, detail)
 
 
 def uses_deleted_rooms(session: Session, import_id: int) -> bool:

@@ -135,11 +135,6 @@ def _is_distinct(values: list[Any]) -> bool:
     return len(set(values)) == len(values)
 
 
-def _few_bands(found: list[Any]) -> None:
-    if len(found) > MOST:
-        raise ValidationError("Too many bands.")
-
-
 def _must(check: Callable[[Any], bool]) -> Callable[[Any], None]:
     """Return a validator for a check."""
 
@@ -159,7 +154,7 @@ def _text(most: int, least: int = 0, *, none: bool = False) -> fields.Field[Any]
 
 def _name(most: int, least: int = 0) -> fields.Field[Any]:
     """Return a field for a part of a key: a text without the characters that separate parts."""
-    one_line = _must(lambda value: "\t" not in value and "\n" not in value)
+    one_line = validate.ContainsNoneOf("\t\n")
     return fields.String(validate=[validate.Length(least, most), one_line])
 
 
@@ -222,7 +217,9 @@ SCHEMAS = {
             "drops_per_day": _number(1000),
             "skip_limit": _number(100, 1, none=True),
             "skip_reasons": fields.List(_one_of(SKIP_CODES)),
-            "bands": fields.List(fields.Raw(validate=_must(_is_band)), validate=_few_bands),
+            "bands": fields.List(
+                fields.Raw(validate=_must(_is_band)), validate=validate.Length(max=MOST)
+            ),
             **dict.fromkeys(DEADLINES, fields.Raw(allow_none=True, validate=_must(_is_day))),
         }
     ),

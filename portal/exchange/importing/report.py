@@ -80,6 +80,12 @@ class Report:
         if len(self.notes) < MOST:
             self.notes.append(replace(note, file=self.sheets.get(note.file, note.file)))
 
+    def note(
+        self, kind: str, row: Any, column: str = "", value: str = "", detail: str = ""
+    ) -> None:
+        """Report a finding about a staged row, with its `key`, `file` and `line`."""
+        self.add(Note(kind, row.file, row.line, readable_key(row.key), column, value, detail))
+
     def counts(self) -> list[tuple[Action, str, int]]:
         """Return how many notes there are of each kind, in the order of FINDINGS."""
         return [
@@ -172,8 +178,8 @@ def store_notes(session: Session, import_id: int, notes: Sequence[Note]) -> None
         {"import_id": import_id, "position": position, **asdict(note)}
         for position, note in enumerate(notes, first)
     ]
-    for start in range(0, len(rows), BATCH):
-        session.execute(insert(ImportNote), rows[start : start + BATCH])
+    if rows:
+        session.execute(insert(ImportNote), rows)
 
 
 def add_notes(session: Session, import_id: int, notes: Sequence[Note], count: int) -> None:

@@ -548,7 +548,8 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     rules, consent = without_consent(row["restrictions"])
     if consent:
         row.values["consent"] = "Y"
-    fields = _read_plain(row) | seats
+    plain = {each.name: _read_field(row, each) for each in PLAIN if each.imported_from}
+    fields = plain | seats
     section = Section(row, course, credits_, fields, refused=unread)
     lists: list[ValueList] = []
     section.restrict(restrictions_of(row, rules, "restrictions", lists))
@@ -693,12 +694,8 @@ def _read_section_credits(
         return course.credits, False
 
 
-def _read_plain(row: Row) -> dict[str, Any]:
-    """Return the plain fields; texts of several lines as the source has them."""
-    return {each.name: _read_field(row, each) for each in PLAIN if each.imported_from}
-
-
 def _read_field(row: Row, field_: SectionField) -> Any:
+    """Return a plain field; a text of several lines as the source has it."""
     column = field_.imported_from
     if field_.stored_as == "bool":
         return _read_flag(row, column)

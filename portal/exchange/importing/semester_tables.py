@@ -105,6 +105,11 @@ def _refuse_other(row: Row, known: Row) -> None:
     return row.note("crn_taken", "crn", text, this=names[0], other=names[1])
 
 
+def _most_common_term(sections: list[Row]) -> str:
+    terms = Counter(row["term"].casefold() for row in sections)
+    return terms.most_common(1)[0][0] if terms else ""
+
+
 def schedule_of(files: Files) -> str:
     """Return the name of the one table that has the sections; blank if they have a file."""
     names = files.names()
@@ -209,8 +214,7 @@ class SemesterTables:
     @cached_property
     def term(self) -> str:
         """Return the term of most sections, as the files write it; blank if they don't."""
-        terms = Counter(row["term"].casefold() for row in self.sections)
-        return terms.most_common(1)[0][0] if terms else ""
+        return _most_common_term(self.sections)
 
     def rows(self, name: str) -> Iterator[Row]:
         """Yield the rows of a file. Report it if it is missing; refuse rows of a wrong shape."""
@@ -250,8 +254,7 @@ class SemesterTables:
                 meetings.append((known["term"].casefold(), row))
         for row, column in conflicts:
             row.values.pop(column, None)  # as if the files left it out
-        terms = Counter(row["term"].casefold() for row in sections)
-        term = terms.most_common(1)[0][0] if terms else ""
+        term = _most_common_term(sections)
         return sections, [row for named_term, row in meetings if named_term == term]
 
     def _read(self, name: str, table: str) -> Iterator[Row]:

@@ -271,36 +271,6 @@ PROTECTED = f"""
         OR {OF_STAFF} AND rows.removes AND rows.file = ''
     )
 """
-ADMINS = text(f"""
-    DELETE FROM import_rows AS rows USING accounts
-    WHERE import_id = :id AND kind = 'account' AND key = username AND {PROTECTED}
-    RETURNING key, file, line
-""")
-# The rest of the row is imported.
-STAFF_NAMES = f"""
-    UPDATE import_rows AS rows SET fields = fields - '{{name,email}}'::text[] FROM accounts
-    WHERE import_id = :id AND kind = 'account' AND key = username AND {OF_STAFF} AND {RENAMES}
-    RETURNING kind, key, file, line
-"""
-# Terms that would end earlier, and before a deadline.
-LATE_DEADLINES = f"""
-    DELETE FROM import_rows AS rows USING terms
-    WHERE import_id = :id AND kind = 'term' AND key = terms.name
-    AND (fields ->> 'ends')::date < terms.ends_on AND (fields ->> 'ends')::date < greatest({
-    ", ".join(
-        f"CASE WHEN fields ? '{each}' THEN (fields ->> '{each}')::date ELSE terms.{each} END"
-        for each in DEADLINES
-    )
-})
-    RETURNING kind, key, file, line
-"""
-TAKEN = text("""
-    DELETE FROM import_rows WHERE import_id = :id AND kind = 'section' AND removes AND key IN (
-        SELECT terms.name || E'\\t' || crn FROM sections JOIN terms ON terms.id = sections.term_id
-        LEFT JOIN section_seats ON section_id = sections.id
-        WHERE prior_enrolled > 0 OR enrolled > 0 OR waiting > 0
-    ) RETURNING key, file, line
-""")
 
 
 def remove_unnamed(session: Session, import_id: int, kinds: Iterable[str], report: Report) -> None:
@@ -318,11 +288,8 @@ def remove_unnamed(session: Session, import_id: int, kinds: Iterable[str], repor
 
 def refuse_protected(session: Session, import_id: int, report: Report) -> None:
     """Refuse to remove sections with students or waitlists, and to change admins and staff."""
-    for reason in ("staff_name", "late_deadline"):
+    for reason in ("staff_name", "late_deadline", "taken", "admin"):
         _refuse(session, import_id, reason, report)
-    for kind, found in (("taken", TAKEN), ("admin", ADMINS)):
-        for key, file, line in session.execute(found, {"id": import_id}):
-            report.add(Note(kind, file, line, readable_key(key), "", "", ""))
 
 
 # What IDs mean: as these files say, otherwise as earlier files did.
@@ -417,23 +384,54 @@ OF_KNOWN_ID = """
     WHERE rows.import_id = :id AND source.import_id = :id AND source.kind = 'source'
     AND source.key = known.kind || E'\\t' || known.sourced_id AND {differs}
     AND rows.file = source.file AND rows.line = source.line
-    RETURNING rows.kind, rows.key, rows.file, rows.line
+    RETURNING rows.key, rows.file, rows.line
 """
+
+
+def _deadline(name: str) -> str:
+    """Return the SQL of a deadline of a term as the files leave it."""
+    stated = f"fields ->> '{name}'"
+    return f"CASE WHEN fields ? '{name}' THEN ({stated})::date ELSE terms.{name} END"
+
+
 OLDER = "(source.fields ->> 'modified')::timestamptz < known.modified::timestamptz"
 # Each refuses rows for one reason, which is a kind of finding.
 REFUSALS = {
     "older": OF_KNOWN_ID.format(differs=OLDER),
     "renamed": OF_KNOWN_ID.format(differs="source.fields ->> 'key' <> known.key"),
+    # With the other records of its line in the files.
     "admin": f"""
         DELETE FROM import_rows AS every USING import_rows AS rows
         JOIN accounts ON accounts.username = rows.key
         WHERE rows.import_id = :id AND rows.kind = 'account' AND {PROTECTED}
-        AND every.import_id = :id AND every.file = rows.file AND every.line = rows.line
-        RETURNING every.kind, every.key, every.file, every.line
+        AND every.import_id = :id AND (
+            every.id = rows.id
+            OR rows.line > 0 AND every.file = rows.file AND every.line = rows.line
+        ) RETURNING every.key, every.file, every.line
     """,
-    "staff_name": STAFF_NAMES,
-    "late_deadline": LATE_DEADLINES,
-    # The rest of the row is imported.
+    "taken": """
+        DELETE FROM import_rows
+        WHERE import_id = :id AND kind = 'section' AND removes AND key IN (
+            SELECT terms.name || E'\\t' || crn
+            FROM sections JOIN terms ON terms.id = sections.term_id
+            LEFT JOIN section_seats ON section_id = sections.id
+            WHERE prior_enrolled > 0 OR enrolled > 0 OR waiting > 0
+        ) RETURNING key, file, line
+    """,
+    # Terms that would end earlier, and before a deadline.
+    "late_deadline": f"""
+        DELETE FROM import_rows AS rows USING terms
+        WHERE import_id = :id AND kind = 'term' AND key = terms.name
+        AND (fields ->> 'ends')::date < terms.ends_on
+        AND (fields ->> 'ends')::date < greatest({", ".join(map(_deadline, DEADLINES))})
+        RETURNING key, file, line
+    """,
+    # The rest of the row is imported, as without an adviser.
+    "staff_name": f"""
+        UPDATE import_rows AS rows SET fields = fields - '{{name,email}}'::text[] FROM accounts
+        WHERE import_id = :id AND kind = 'account' AND key = username AND {OF_STAFF} AND {RENAMES}
+        RETURNING key, file, line
+    """,
     "no_adviser": """
         UPDATE import_rows AS rows SET fields = fields - 'adviser'
         WHERE import_id = :id AND kind = 'student' AND fields ->> 'adviser' IS NOT NULL
@@ -445,7 +443,7 @@ REFUSALS = {
                 AND 'adviser' = ANY(staff_roles)
                 OR number IS NOT NULL
             )
-        ) RETURNING kind, key, file, line
+        ) RETURNING key, file, line
     """,
     "other_student": """
         DELETE FROM import_rows AS rows USING (
@@ -456,7 +454,7 @@ REFUSALS = {
         WHERE rows.id = named.id AND key <> coalesce((
             SELECT number FROM students JOIN accounts ON accounts.id = account_id
             WHERE username = fields ->> 'account'
-        ), first) RETURNING kind, key, file, line
+        ), first) RETURNING key, file, line
     """,
     "no_such": f"""
         DELETE FROM import_rows AS rows WHERE import_id = :id AND (
@@ -473,7 +471,7 @@ REFUSALS = {
                     AND current_records.key = {INSTRUCTOR}
                 )
             )
-        ) RETURNING kind, key, file, line
+        ) RETURNING key, file, line
     """,
 }
 
@@ -506,7 +504,7 @@ def open_classes(session: Session, import_id: int) -> None:
 
 def _refuse(session: Session, import_id: int, reason: str, report: Report) -> None:
     seen = set()
-    for _kind, key, file, line in session.execute(text(REFUSALS[reason]), {"id": import_id}):
-        if (file, line) not in seen:
-            report.add(Note(reason, file, line, readable_key(key), "", "", ""))
-        seen.add((file, line))
+    for row in session.execute(text(REFUSALS[reason]), {"id": import_id}):
+        if not row.line or (row.file, row.line) not in seen:
+            report.note(reason, row)
+        seen.add((row.file, row.line))

@@ -7,7 +7,7 @@ The edits are staged as records of their own kind, `status`, so the preview, its
 report have them. Only a cell that differs from the exported one is an edit.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import text
@@ -136,12 +136,18 @@ class Losses(NamedTuple):
 
 def edits_of(session: Session, import_id: int) -> list[StatusEdit]:
     """Return the sections whose status an import changes, as they are now."""
-    return list(_edits(session, import_id))
+    found = []
+    for row in session.execute(CHANGES, {"id": import_id}):
+        seen = SeenSection(row.term_id, row.id, row.version)
+        action = "cancel" if row.removed else action_to(row.before, row.after)
+        name = f"{requisites.shown(row.code)}-{row.number}"
+        found.append(StatusEdit(seen, name, row.title, action, row.removed))
+    return found
 
 
 def cancels(session: Session, import_id: int) -> bool:
     """Return whether an import cancels sections, which an admin must confirm."""
-    return any(each.action == "cancel" for each in _edits(session, import_id))
+    return any(each.action == "cancel" for each in edits_of(session, import_id))
 
 
 def losses(session: Session, ids: Sequence[int]) -> Losses:
@@ -161,14 +167,6 @@ def change_statuses(session: Session, found: Import) -> None:
         if not each.action:
             raise NotPossible(STATUS, each.seen.section_id)
         sections.change_status_within(session, each.action, each.seen, found.account_id, reason)
-
-
-def _edits(session: Session, import_id: int) -> Iterator[StatusEdit]:
-    for row in session.execute(CHANGES, {"id": import_id}):
-        seen = SeenSection(row.term_id, row.id, row.version)
-        action = "cancel" if row.removed else action_to(row.before, row.after)
-        name = f"{requisites.shown(row.code)}-{row.number}"
-        yield StatusEdit(seen, name, row.title, action, row.removed)
 
 
 def _status_written(word: str) -> str | None:

@@ -391,7 +391,7 @@ def _save(  # noqa: PLR0913, PLR0917  who changes what from what, and why
         with transaction() as session:
             courses.edit(session, course_id, seen, wanted, following, visitor().id, reason)
             if wanted.code != stored.code:
-                term_names.rename_course(session, stored.code, wanted.code)
+                term_names.rename(session, "course", stored.code, wanted.code)
     except (ChangedMeanwhile, CodeTaken, InTheWay):
         return ""
     except ImportPending:

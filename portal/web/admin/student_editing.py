@@ -254,7 +254,7 @@ def _save(  # noqa: PLR0913, PLR0917  who changes what from what, and why
             note_original(session, "student", stored.number)
             student_editing.edit(session, student_id, seen, wanted, visitor().id, reason)
             if stored.number != wanted.number:
-                term_names.rename_student(session, stored.number, wanted.number)
+                term_names.rename(session, "student", stored.number, wanted.number)
     except (ChangedMeanwhile, NumberTaken, InTheWay):
         return ""
     except ImportPending:

@@ -230,7 +230,7 @@ def edit(term_id: int) -> ResponseReturnValue:
             with transaction() as session:
                 changed = terms.edit(session, term_id, seen, form.details, visitor().id)
                 if changed and seen.name != form.details.name:
-                    term_names.rename(session, seen.name, form.details.name)
+                    term_names.rename(session, "term", seen.name, form.details.name)
         except NameTaken:
             form.refuse(TAKEN, "name")
             return None

@@ -7,11 +7,11 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import object_session
 
-from portal.applications.kind import Acted, Situation
+from portal.applications.kind import Acted, Approval, Situation
 from portal.applications.models import Application
 from portal.core.audit_trail import add_audit_entry
 from portal.core.correlation import correlation
-from portal.ledger.types import NOT_OVERRIDABLE, Decision, Outcome, Reason
+from portal.ledger.types import NOT_OVERRIDABLE, Outcome, Reason
 from portal.people import permissions
 from portal.people.models import Student
 from portal.people.permissions import NewPermission
@@ -24,7 +24,7 @@ ALWAYS_OVERRIDDEN = tuple(each.code for each in REASONS.values() if each.out_of_
 
 
 @dataclass(frozen=True)
-class Adjust:
+class Adjust(Approval):
     """Enroll the student in the section, or drop the seat; a drop may leave a mark."""
 
     effect: Any
@@ -35,9 +35,6 @@ class Adjust:
         if self.drop:
             return "" if now.holds else "no_seat"
         return "has_seat" if now.holds else ""
-
-    def parts(self, application: Application) -> list[str]:  # noqa: ARG002
-        return []
 
     def preview(self, application: Application) -> list[Reason]:
         found = adjustments.preview(self._change(application))
@@ -56,7 +53,9 @@ class Adjust:
             )
         except LookupError:
             return Acted(reasons=(Reason("student_unknown"),))
-        return _acted(decision)
+        if decision.outcome == Outcome.REFUSED:
+            return Acted(reasons=decision.reasons)
+        return Acted(event=decision.seq)
 
     def _change(self, application: Application, overrides: tuple[str, ...] = ()) -> Adjustment:
         section = application.section_id or 0
@@ -71,14 +70,8 @@ class Adjust:
         )
 
 
-def _acted(decision: Decision) -> Acted:
-    if decision.outcome == Outcome.REFUSED:
-        return Acted(reasons=decision.reasons)
-    return Acted(event=decision.seq)
-
-
 @dataclass(frozen=True)
-class Permit:
+class Permit(Approval):
     """Grant a permission for the section; `waives` finds the rules in the application."""
 
     waives: Callable[[Application], list[str]]
@@ -95,9 +88,6 @@ class Permit:
     def parts(self, application: Application) -> list[str]:
         rules = self.waives(application)
         return rules if len(rules) > 1 else []
-
-    def preview(self, application: Application) -> list[Reason]:  # noqa: ARG002
-        return []
 
     def act(self, application: Application) -> Acted:
         """Grant it in the application's transaction, so that both are stored or neither."""
@@ -121,7 +111,7 @@ class Permit:
 
 
 @dataclass(frozen=True)
-class Admit:
+class Admit(Approval):
     """Give the person a student record, so that the account can register."""
 
     effect: Any
@@ -129,12 +119,6 @@ class Admit:
 
     def pointless(self, now: Situation) -> str:
         return "is_student" if now.is_student else ""
-
-    def parts(self, application: Application) -> list[str]:  # noqa: ARG002
-        return []
-
-    def preview(self, application: Application) -> list[Reason]:  # noqa: ARG002
-        return []
 
     def act(self, application: Application) -> Acted:
         """Create the record in the application's transaction; a closed one is opened again."""

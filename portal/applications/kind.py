@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any
 
 from werkzeug.datastructures import MultiDict
 from wtforms import Form
@@ -93,24 +93,26 @@ class Situation:
         )
 
 
-class Approval(Protocol):
-    """The effect of an approval."""
+class Approval:
+    """The effect of an approval; `effect` is a sentence about it for the decider."""
 
-    @property
-    def effect(self) -> Any:
-        """Return a sentence for the decider."""
+    effect: Any
 
     def pointless(self, now: Situation) -> str:
         """Return the code of why it would change nothing; "" if it would."""
+        raise NotImplementedError
 
-    def parts(self, application: Application) -> list[str]:
+    def parts(self, application: Application) -> list[str]:  # noqa: ARG002
         """Return the rules that may be approved one by one; none if it is all or nothing."""
+        return []
 
-    def preview(self, application: Application) -> list[Reason]:
+    def preview(self, application: Application) -> list[Reason]:  # noqa: ARG002
         """Return the reasons of the ledger against it that the decider may override."""
+        return []
 
     def act(self, application: Application) -> "Acted":
         """Carry it out. It may be called again for the same approval."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ class Kind:
     intro: Any
     steps: tuple[Step, ...]
     approval: Approval
-    last_day: Callable[[TermView], date]
+    last_day: Callable[[TermView], date] = lambda term: term.ends_on
     deadline: str = ""  # until which students need no such application: one of DEADLINES
     holds: bool = False
     whole_term: bool = False

@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, Protocol
 
 from portal.backend import backend
 from portal.core.private_files import owner_only
@@ -23,33 +22,17 @@ class StoreFailed(OSError):
     """The store did not answer, or refused the call."""
 
 
-class DocumentStore(Protocol):
-    """Contents under keys such as `7/<digest>`. Calls raise OSError."""
-
-    def put(self, key: str, content: bytes) -> None:
-        """Store a content in whole or not at all; storing it again changes nothing."""
-
-    def read(self, key: str) -> bytes:
-        """Return a content."""
-
-    def delete(self, key: str) -> None:
-        """Delete a content, if it is there."""
-
-    def older_than(self, age: timedelta) -> Iterator[str]:
-        """Yield the keys of what was stored so long ago, also of what was not stored in whole."""
-
-    def file(self, key: str) -> Any:
-        """Return a context with the path of a file that has the content."""
-
-
 class Folder:
-    """A folder outside of anything that a web server shows."""
+    """Contents under keys such as `7/<digest>`, outside of anything that a web server shows.
+
+    Calls raise OSError.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def put(self, key: str, content: bytes) -> None:
-        """Store a content."""
+        """Store a content in whole or not at all; storing it again changes nothing."""
         path = self.root / key
         self.root.parent.mkdir(parents=True, exist_ok=True)
         for folder in (self.root, path.parent):  # `mkdir` makes missing parents open to all
@@ -69,11 +52,11 @@ class Folder:
         return (self.root / key).read_bytes()
 
     def delete(self, key: str) -> None:
-        """Delete a content."""
+        """Delete a content, if it is there."""
         (self.root / key).unlink(missing_ok=True)
 
     def older_than(self, age: timedelta) -> Iterator[str]:
-        """Yield the keys of old files."""
+        """Yield the keys of old files, also of those that were not stored in whole."""
         before = time.time() - age.total_seconds()
         for path in self.root.glob("*/*"):
             with suppress(FileNotFoundError):  # deleted meanwhile
@@ -151,7 +134,7 @@ def _failures() -> Iterator[None]:
         raise StoreFailed(str(error)) from error
 
 
-def store() -> DocumentStore:
+def store() -> "Folder | S3":
     """Return the store of the settings."""
     settings = backend().settings
     return _bucket(settings.bucket) if settings.bucket else Folder(settings.documents)

@@ -18,6 +18,5 @@ KIND = Kind(
         lambda _application: ["consent"],
         _l("The student can register for the section. This does not give a seat."),
     ),
-    last_day=lambda term: term.ends_on,
     stages=("instructor",),
 )

@@ -31,6 +31,5 @@ KIND = Kind(
         lambda _application: ["credit_limit"],
         _l("The student can register despite the credit limit. This does not give a seat."),
     ),
-    last_day=lambda term: term.ends_on,
     stages=("department", "registrar"),
 )

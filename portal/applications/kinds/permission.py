@@ -40,6 +40,5 @@ KIND = Kind(
         lambda application: application.answers["waives"],
         _l("The student can register despite these rules. This does not give a seat."),
     ),
-    last_day=lambda term: term.ends_on,
     documents={"record": _l("Transcript or certificate")},
 )

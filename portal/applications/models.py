@@ -25,7 +25,7 @@ from portal.catalog.models import Section, Term
 from portal.core.db import Base
 from portal.core.i18n import _l
 from portal.core.metrics import CHARGES, DOCUMENTS
-from portal.notifications.models import Outgoing
+from portal.notifications.models import Outgoing, dead_index, due_index
 from portal.people.models import Account, Student
 
 Moment = DateTime(timezone=True)
@@ -55,6 +55,11 @@ TONES = {
 }
 
 
+def _state_in(*states: str) -> str:
+    """Return the SQL condition that the state is one of these."""
+    return f"state IN ({','.join(repr(each) for each in states)})"
+
+
 class Application(Base):
     """An application of a person; `answers` are under the fields' names.
 
@@ -68,11 +73,7 @@ class Application(Base):
 
     __tablename__ = "applications"
     __table_args__ = (
-        CheckConstraint(
-            f"state IN ('{DRAFT}','{REVIEW}','{MORE}','{ACTING}','{APPROVED}','{DECLINED}',"
-            f"'{WITHDRAWN}')",
-            name="state",
-        ),
+        CheckConstraint(_state_in(*STATES), name="state"),
         Index(
             "ix_applications_undecided",
             "account_id",
@@ -81,7 +82,7 @@ class Application(Base):
             "section_id",
             unique=True,
             postgresql_nulls_not_distinct=True,
-            postgresql_where=f"state IN ('{DRAFT}','{REVIEW}','{MORE}','{ACTING}')",
+            postgresql_where=_state_in(*UNDECIDED),
         ),
         Index("ix_applications_acting", "id", postgresql_where=f"state = '{ACTING}'"),
         Index("ix_applications_state", "state", "submitted_at"),
@@ -148,12 +149,8 @@ class ApplicationDocument(Outgoing):
 
     __tablename__ = "application_documents"
     __table_args__ = (
-        Index(
-            "ix_application_documents_due",
-            "due_at",
-            postgresql_where="sent_at IS NULL AND dead_at IS NULL",
-        ),
-        Index("ix_application_documents_dead", "dead_at", postgresql_where="dead_at IS NOT NULL"),
+        due_index("application_documents", "due_at"),
+        dead_index("application_documents", "dead_at"),
     )
     outcomes = DOCUMENTS
 
@@ -233,23 +230,15 @@ class Charge(Outgoing):
 
     __tablename__ = "application_charges"
     __table_args__ = (
-        CheckConstraint(
-            f"state IN ('{NEW}','{OPEN}','{PAID}','{FAILED}','{EXPIRED}',"
-            f"'{REFUNDING}','{REFUNDED}')",
-            name="state",
-        ),
+        CheckConstraint(_state_in(*CHARGE_STATES), name="state"),
         Index(
             "ix_application_charges_live",
             "application_id",
             unique=True,
-            postgresql_where=f"state IN ('{NEW}','{OPEN}','{PAID}')",
+            postgresql_where=_state_in(NEW, OPEN, PAID),
         ),
-        Index(
-            "ix_application_charges_due",
-            "due_at",
-            postgresql_where="sent_at IS NULL AND dead_at IS NULL",
-        ),
-        Index("ix_application_charges_dead", "dead_at", postgresql_where="dead_at IS NOT NULL"),
+        due_index("application_charges", "due_at"),
+        dead_index("application_charges", "dead_at"),
         Index("ix_application_charges_reference", "reference"),
     )
     outcomes = CHARGES

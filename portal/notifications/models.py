@@ -62,6 +62,17 @@ class NotificationSetting(Base):
     by_mail: Mapped[bool] = mapped_column(Boolean)
 
 
+def due_index(table: str, *columns: str) -> Index:
+    """Return the index of rows that wait to be sent."""
+    waits = "sent_at IS NULL AND dead_at IS NULL"
+    return Index(f"ix_{table}_due", *columns, postgresql_where=waits)
+
+
+def dead_index(table: str, *columns: str) -> Index:
+    """Return the index of dead letters."""
+    return Index(f"ix_{table}_dead", *columns, postgresql_where="dead_at IS NOT NULL")
+
+
 class Outgoing(Base):
     """Something to send: due from `due_at` on, retried, then sent or a dead letter."""
 
@@ -95,13 +106,8 @@ class OutboxEntry(Outgoing):
     __tablename__ = "outbox"
     __table_args__ = (
         UniqueConstraint("notification_id", "kind", name="uq_outbox_notification_id"),
-        Index(
-            "ix_outbox_due",
-            "rank",
-            "due_at",
-            postgresql_where="sent_at IS NULL AND dead_at IS NULL",
-        ),
-        Index("ix_outbox_dead", "dead_at", postgresql_where="dead_at IS NOT NULL"),
+        due_index("outbox", "rank", "due_at"),
+        dead_index("outbox", "dead_at"),
     )
     outcomes = MAILS
 

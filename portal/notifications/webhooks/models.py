@@ -20,7 +20,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from portal.core.db import Base
 from portal.core.i18n import _l
 from portal.core.metrics import WEBHOOKS
-from portal.notifications.models import Outgoing
+from portal.notifications.models import Outgoing, dead_index, due_index
 from portal.recorder.events import STUDENT_EVENTS
 
 Moment = DateTime(timezone=True)
@@ -52,19 +52,8 @@ class Delivery(Outgoing):
     __table_args__ = (
         UniqueConstraint("webhook_id", "term_id", "seq", name="uq_webhook_deliveries_event"),
         Index("ix_webhook_deliveries_webhook_id", "webhook_id", "id"),
-        Index(
-            "ix_webhook_deliveries_due",
-            "webhook_id",
-            "due_at",
-            "id",
-            postgresql_where="sent_at IS NULL AND dead_at IS NULL",
-        ),
-        Index(
-            "ix_webhook_deliveries_dead",
-            "webhook_id",
-            "dead_at",
-            postgresql_where="dead_at IS NOT NULL",
-        ),
+        due_index("webhook_deliveries", "webhook_id", "due_at", "id"),
+        dead_index("webhook_deliveries", "webhook_id", "dead_at"),
     )
 
     outcomes = WEBHOOKS

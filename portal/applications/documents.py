@@ -34,10 +34,9 @@ from portal.backend import backend
 from portal.core.audit_trail import AuditEntry, add_audit_entry
 from portal.core.db import transaction
 from portal.core.i18n import _l
-from portal.core.moments import milliseconds
 from portal.core.queue import NO_TERM, enqueue
 from portal.notifications.outbox import due, mark_sent, retry, retry_later, take_due
-from portal.recorder.signals import DueJob
+from portal.recorder.signals import DueJob, due_since
 
 PAUSES = (2.0, 4.0, 8.0)  # seconds before each retry
 SECONDS = 40.0  # for the inspection of one document
@@ -318,8 +317,7 @@ FIRST_DUE = select(func.min(ApplicationDocument.due_at)).where(*due(ApplicationD
 
 def due_jobs(look: Connection, _terms: Sequence[int]) -> Iterable[DueJob]:
     """Return the job that checks documents, if some are due."""
-    since = look.scalar(FIRST_DUE)
-    return [DueJob(NO_TERM, "check", milliseconds(since))] if since else []
+    return due_since("check", look.scalar(FIRST_DUE))
 
 
 def _take_place(session: Session) -> bool:

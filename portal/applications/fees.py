@@ -48,10 +48,9 @@ from portal.core.breakers import REST, Breaker, BreakerOpen, breaker_states
 from portal.core.db import transaction
 from portal.core.errors import Refused
 from portal.core.i18n import _k, _l
-from portal.core.moments import milliseconds
 from portal.core.queue import NO_TERM, enqueue
 from portal.notifications.outbox import due, mark_dead, mark_sent, postpone, retry_later, take_due
-from portal.recorder.signals import DueJob
+from portal.recorder.signals import DueJob, due_since
 
 PART = "payments"  # of the breaker
 PAUSES = (2.0, 4.0, 8.0)  # seconds before each retry
@@ -199,8 +198,7 @@ FIRST_DUE = select(func.min(Charge.due_at)).where(*due(Charge))
 
 def due_jobs(look: Connection, _terms: Sequence[int]) -> Iterable[DueJob]:
     """Return the job that calls the provider, if a charge is due."""
-    since = look.scalar(FIRST_DUE)
-    return [DueJob(NO_TERM, "charge", milliseconds(since))] if since else []
+    return due_since("charge", look.scalar(FIRST_DUE))
 
 
 def _advance(number: int = 0) -> bool:

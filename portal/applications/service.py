@@ -37,8 +37,7 @@ from portal.core.correlation import correlation, following
 from portal.core.db import transaction
 from portal.core.errors import Refused
 from portal.core.i18n import _l
-from portal.core.moments import milliseconds
-from portal.core.queue import NO_TERM, attempt_each
+from portal.core.queue import attempt_each
 from portal.ledger.errors import LedgerUnavailable
 from portal.notifications.kinds import (
     APPLICATION_AT_DEPARTMENT,
@@ -49,7 +48,7 @@ from portal.people import visitors
 from portal.people.models import Account, Student
 from portal.people.signals import sessions_ended
 from portal.recorder.promotion import retry_skipped
-from portal.recorder.signals import DueJob
+from portal.recorder.signals import DueJob, due_since
 
 log = logging.getLogger(__name__)
 
@@ -407,8 +406,7 @@ LEFT_SINCE = select(func.min(APPROVED_AT.scalar_subquery())).where(Application.s
 
 def due_jobs(look: Connection, _terms: Sequence[int]) -> Iterable[DueJob]:
     """Return the job that carries out approvals, if one was left."""
-    since = look.scalar(LEFT_SINCE)
-    return [DueJob(NO_TERM, "act", milliseconds(since))] if since else []
+    return due_since("act", look.scalar(LEFT_SINCE))
 
 
 def _settle(session: Session, application: Application, acted: Acted) -> None:

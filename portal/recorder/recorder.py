@@ -49,7 +49,8 @@ def drain(term: int, seconds: float = LONGEST) -> int:
     if not signals.events_recorded.subscribers:  # in such a process it would lose mail
         raise RuntimeError("Call portal.subscribers.connect() first.")
     # PostgreSQL first: while it is down, the flag stays set, so no useless job is enqueued.
-    _make_checkpoint(term)
+    with transaction() as session:
+        session.execute(insert(Checkpoint).values(term_id=term, seq=0).on_conflict_do_nothing())
     backend().ledger.clear_woken(term, "record")
     recorded, until = 0, time.monotonic() + seconds
     while events := _record_batch(term):
@@ -102,11 +103,6 @@ def record_all() -> Iterator[str]:
             # An older copy of the ledger may be behind the record.
             which = f"{last - known} decisions (events {known + 1} to {last})"
             yield f"{which if last > known else 'Decisions'} of {name} are not recorded: {why}."
-
-
-def _make_checkpoint(term: int) -> None:
-    with transaction() as session:
-        session.execute(insert(Checkpoint).values(term_id=term, seq=0).on_conflict_do_nothing())
 
 
 def _record_batch(term: int) -> Sequence[Event]:

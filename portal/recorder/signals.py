@@ -5,10 +5,13 @@ portal/subscribers.py lists their subscribers, which are in upper packages.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import Connection
 from sqlalchemy.orm import Session
 
+from portal.core.moments import milliseconds
+from portal.core.queue import NO_TERM
 from portal.core.signals import Signal
 from portal.recorder.events import Event
 
@@ -20,6 +23,11 @@ class DueJob:
     term: int
     job: str
     reason: int
+
+
+def due_since(job: str, since: datetime | None) -> list[DueJob]:
+    """Return a job for all terms that has been due since then; none without a time."""
+    return [DueJob(NO_TERM, job, milliseconds(since))] if since else []
 
 
 # In the transaction that records these events of a term.

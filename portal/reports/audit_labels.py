@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 
+from portal.applications.models import STATES
 from portal.catalog.courses import CourseDetails
 from portal.catalog.section_fields import FIELDS as SECTION_FIELDS
 from portal.catalog.term_fields import LABELS as TERM_RULES
 from portal.core.audit_trail import AUDIT_ACTIONS
 from portal.core.i18n import _l
+from portal.exchange.importing.values import STATUSES
 from portal.people.student_editing import StudentDetails
 
 SUBJECTS = {
@@ -162,21 +164,12 @@ OPTIONS = {
 }
 
 VALUES = {
-    "acting": _l("Approved, takes effect soon"),
-    "CANCELED": _l("Canceled"),
-    "CONFIRMED": _l("Confirmed"),
-    "NEW": _l("Draft"),
-    "OPEN": _l("Open"),
-    "approved": _l("Approved"),
+    **STATES,
+    **STATUSES,
     "canceled": _l("Canceled"),
     "closed": _l("Closed"),
-    "declined": _l("Declined"),
-    "draft": _l("Not sent yet"),
-    "more": _l("More information needed"),
     "open": _l("Open"),
-    "review": _l("In review"),
     "scheduled": _l("Scheduled"),
-    "withdrawn": _l("Withdrawn"),
 }
 
 

@@ -27,7 +27,7 @@ from portal.notifications.models import OutboxEntry
 from portal.people import visitors
 from portal.people.models import Account
 from portal.people.visitors import Visitor
-from portal.recorder.signals import DueJob
+from portal.recorder.signals import DueJob, due_since
 from portal.reports.models import ReportSubscription
 from portal.reports.term_reports import REPORTS, TermReport
 
@@ -259,8 +259,7 @@ def send_now(who: int, number: int) -> None:
 
 def due_jobs(look: Connection, _terms: Sequence[int]) -> Iterable[DueJob]:
     """Return the job that queues the mails that are due, if any are."""
-    first = look.scalar(_first_due())
-    return [DueJob(NO_TERM, "report", milliseconds(first))] if first else []
+    return due_since("report", look.scalar(_first_due()))
 
 
 def queue_due() -> None:

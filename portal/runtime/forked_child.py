@@ -141,14 +141,10 @@ class ForkedChild(Child):
 
     fork_server: ForkServer = field(kw_only=True)
 
-    @property
-    def arguments(self) -> Sequence[str]:
-        """Return what comes after `python -m portal.runtime.cli`."""
-        return self.command[3:]
-
     def _begin(self, log: BinaryIO | None) -> Process:
         files = [log.fileno()] * 2 if log else [1, 2]
-        pid = self.fork_server.fork(self.arguments, self.name, self.whole_env, files)
+        arguments = self.command[3:]  # after `python -m portal.runtime.cli`
+        pid = self.fork_server.fork(arguments, self.name, self.whole_env, files)
         return Forked(pid) if pid else super()._begin(log)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -57,17 +58,13 @@ def since(files: Sequence[Path]) -> datetime | None:
     times = []
     for file in files:
         with lines_of(file) as lines:
-            times += [entry.at for entry in _first(_entries(lines)) if entry.at > START]
+            times += [entry.at for entry in islice(_entries(lines), 1) if entry.at > START]
     return min(times, default=None)
 
 
 def lines_of(file: Path) -> TextIO:
     """Open a log; replace bytes that are not UTF-8."""
     return file.open(encoding="utf-8", errors="replace")
-
-
-def _first(entries: Iterator[LogEntry]) -> list[LogEntry]:
-    return [entry for entry, _ in zip(entries, range(1), strict=False)]
 
 
 def _entries(lines: Iterable[str]) -> Iterator[LogEntry]:

@@ -24,14 +24,13 @@ from sqlalchemy.orm import Session
 
 from portal.catalog import requisites
 from portal.catalog.models import Course, Section, Term
-from portal.core.moments import milliseconds
 from portal.core.queue import NO_TERM, enqueue
 from portal.notifications.outbox import DELETED_AT_ONCE, due, take_due
 from portal.notifications.webhooks.models import TEST, Delivery, Webhook
 from portal.people.models import Student
 from portal.recorder.events import Event
 from portal.recorder.models import LoggedEvent
-from portal.recorder.signals import DueJob
+from portal.recorder.signals import DueJob, due_since
 
 BATCH = 20  # deliveries per transaction: a killed sender repeats at most this many
 
@@ -58,8 +57,7 @@ def queue_events(session: Session, term: int, events: Sequence[Event]) -> None:
 
 def due_jobs(look: Connection, _terms: Sequence[int]) -> Iterable[DueJob]:
     """Return the job that sends due messages, if there are any."""
-    since = first_due(look)
-    return [DueJob(NO_TERM, "deliver", milliseconds(since))] if since else []
+    return due_since("deliver", first_due(look))
 
 
 def queue_test(session: Session, webhook: int) -> None:

@@ -1,12 +1,13 @@
 """Rebuilds of read models on request: a worker runs one per term; the audit trail has both ends."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from redis.exceptions import RedisError
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session
 
 from portal.core.audit_trail import AuditEntry, add_audit_entry
@@ -70,7 +71,7 @@ def run(number: int) -> None:
     """Run a rebuild that was requested, unless it has ended, and record its end or failure."""
     with transaction() as session:
         requested = session.get_one(AuditEntry, number)
-        ended = session.scalar(select(AuditEntry.id).where(*_end_of(number)))
+        ended = session.scalar(select(AuditEntry.id).where(_ends([number])))
     if ended:
         return
     term = int(requested.subject.removeprefix("term:"))
@@ -93,12 +94,8 @@ def _latest(session: Session, term: int) -> list[RebuildRun]:
     mine = AuditEntry.action == REQUESTED, AuditEntry.subject == f"term:{term}"
     query = select(AuditEntry).where(*mine).order_by(AuditEntry.id.desc()).limit(SHOWN)
     found = session.scalars(query).all()
-    numbers = AuditEntry.after["asked"].as_integer()
-    of_these = AuditEntry.action.in_((DONE, FAILED)), numbers.in_([each.id for each in found])
-    ends = {
-        (each.after or {})["asked"]: each
-        for each in session.scalars(select(AuditEntry).where(*of_these))
-    }
+    of_these = select(AuditEntry).where(_ends([each.id for each in found]))
+    ends = {(each.after or {})["asked"]: each for each in session.scalars(of_these)}
     return [_run_of(each, ends.get(each.id)) for each in found]
 
 
@@ -119,8 +116,7 @@ def _run_of(requested: AuditEntry, end: AuditEntry | None) -> RebuildRun:
     return RebuildRun(requested.id, requested.at, end.at, after["events"], after["changed"])
 
 
-def _end_of(number: int) -> tuple[ColumnElement[bool], ...]:
-    return (
-        AuditEntry.action.in_((DONE, FAILED)),
-        AuditEntry.after["asked"].as_integer() == number,
-    )
+def _ends(numbers: Sequence[int]) -> ColumnElement[bool]:
+    """Match the ends of runs."""
+    run = AuditEntry.after["asked"].as_integer()
+    return and_(AuditEntry.action.in_((DONE, FAILED)), run.in_(numbers))

@@ -200,6 +200,14 @@ def guarded(app: Flask) -> Iterator[Flask]:
 
 
 @pytest.fixture
+def strict(app: Flask) -> Iterator[Flask]:
+    """The web application with its CSRF tokens, as it is outside of the tests."""
+    app.config["WTF_CSRF_ENABLED"] = True
+    yield app
+    app.config["WTF_CSRF_ENABLED"] = False
+
+
+@pytest.fixture
 def client(app: Flask) -> FlaskClient:
     """A browser without JavaScript that has not logged in."""
     return app.test_client()

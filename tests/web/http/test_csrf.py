@@ -23,14 +23,6 @@ EXPIRED = "This form has expired"
 
 
 @pytest.fixture
-def strict(backend: Backend) -> Flask:
-    """Return the portal as served, except that claims need no access token."""
-    app = create_app(replace(backend.settings, gate=False))
-    app.config["TESTING"] = True
-    return app
-
-
-@pytest.fixture
 def values(app: Flask, cast: Cast) -> Values:
     return a_values(app, cast)
 

@@ -1,13 +1,11 @@
 """A form whose session has ended loses no input."""
 
 import re
-from dataclasses import replace
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.app import create_app
-from portal.backend import Backend
 from portal.core.settings import ROOT
 from portal.web.http import resuming
 from tests.cast import PASSWORD, Cast
@@ -17,10 +15,8 @@ LETTER = {"language": "es", "csrf_token": "of-a-session-that-is-over"}
 
 
 @pytest.fixture
-def client(backend: Backend) -> FlaskClient:
-    app = create_app(replace(backend.settings, gate=False))
-    app.config["TESTING"] = True
-    return app.test_client()
+def client(strict: Flask) -> FlaskClient:
+    return strict.test_client()
 
 
 def test_expired_form_can_be_sent_again_with_its_content(client: FlaskClient, cast: Cast) -> None:

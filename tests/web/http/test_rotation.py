@@ -1,14 +1,15 @@
 """A new SECRET_KEY: old signatures count while the old key is a fallback."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
 from flask import Flask, Response
 
 from portal.app import create_app
-from portal.backend import Backend, backend
+from portal.backend import Backend, backend, use
 from portal.calendar import feeds
 from portal.notifications.webhooks import receivers
 from portal.protection import captcha_codes, captcha_puzzle
@@ -24,17 +25,30 @@ OLD, NEW = "the key of before", "the key of today"
 LEAVE = AccessToken(1, 1, 1, 2**42)
 
 
-@pytest.fixture
-def app_of(backend: Backend) -> Iterator[App]:
-    """A portal with these keys, the newest first, on the same stores."""
+@pytest.fixture(scope="module")
+def portal_of(connected: Backend) -> Callable[..., tuple[Flask, Backend]]:
+    """A portal with these keys, the newest first, on the same stores; each is made once."""
 
-    def make(key: str, *fallbacks: str) -> Flask:
+    @cache
+    def make(key: str, *fallbacks: str) -> tuple[Flask, Backend]:
         keys: dict[str, Any] = {"secret_key": key, "secret_key_fallbacks": fallbacks}
-        app = create_app(replace(backend.settings, **keys))
+        app = create_app(replace(connected.settings, **keys))
         app.config.update(TESTING=True, GATE=False)
-        return app
+        return app, backend()
 
     return make
+
+
+@pytest.fixture
+def app_of(backend: Backend, portal_of: Callable[..., tuple[Flask, Backend]]) -> App:  # noqa: ARG001
+    """The portal with these keys, which from now on is that of this process."""
+
+    def begin(*keys: str) -> Flask:
+        app, connected = portal_of(*keys)
+        use(connected)
+        return app
+
+    return begin
 
 
 @pytest.fixture(params=[True, False], ids=["as a fallback", "forgotten"])

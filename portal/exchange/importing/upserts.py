@@ -15,7 +15,7 @@ from portal.catalog.term_catalog import read_catalog
 from portal.catalog.views import SectionView
 from portal.exchange.importing.diff import Counts
 from portal.exchange.importing.tables import Progress
-from portal.exchange.records import KINDS, write_records
+from portal.exchange.records import KINDS, fill, write_records
 
 # Kinds that are not written as rows: the ledger decides enrollments, and each new status of a
 # section is an act of its own.
@@ -38,7 +38,6 @@ CHANGED_TERMS = text("""
     )
 """)
 ROWS_OF_KIND = """
-    CREATE TEMP TABLE {table} ON COMMIT DROP AS
     SELECT key, change, before, after FROM import_changes
     WHERE import_id = :id AND kind = :kind AND (change = 'removed') = {removed}
 """
@@ -70,10 +69,8 @@ def count_changes(found: dict[str, int]) -> int:
 
 
 def _write(session: Session, import_id: int, kind: str, found: dict[str, int]) -> None:
-    session.execute(text("DROP TABLE IF EXISTS changed_rows, removed_rows"))
     for table, removed in (("changed_rows", "false"), ("removed_rows", "true")):
-        query = text(ROWS_OF_KIND.format(table=table, removed=removed))
-        session.execute(query, {"id": import_id, "kind": kind})
+        fill(session, table, ROWS_OF_KIND.format(removed=removed), id=import_id, kind=kind)
     write_records(session, kind, count_changes(found) - found["removed"])
 
 

@@ -69,6 +69,7 @@ REFUSED_DOCUMENT = {
     "open": _l("Withdraw the application first, or wait until it is decided."),
     "late": _l("The application was already sent, so its documents can’t be changed."),
 }
+DocumentRefused.texts = REFUSED_DOCUMENT
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,9 @@ FEE_REFUSED = {
 
 
 class FeeRefused(Refused):
-    """It can't be done: `code` is one of FEE_REFUSED."""
+    """It can't be done."""
+
+    texts = FEE_REFUSED
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ FILE_TYPES = {"/EmbeddedFile", "/RichMedia"}
 
 
 class DocumentRefused(Refused):
-    """The document is refused: `code` is one of documents.REFUSED_DOCUMENT."""
+    """The document is refused; documents.py has the texts, which few processes need."""
 
 
 def first_look(content: bytes, name: str) -> str:

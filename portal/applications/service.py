@@ -83,7 +83,9 @@ MOST_IN_TERM = 40  # applications of a person, also withdrawn ones: admins hear 
 
 
 class ApplicationRefused(Refused):
-    """It can't be done: `code` is one of REFUSED."""
+    """It can't be done."""
+
+    texts = REFUSED
 
 
 @dataclass(frozen=True)

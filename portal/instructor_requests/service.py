@@ -16,7 +16,7 @@ from portal.core.db import transaction
 from portal.core.errors import Refused
 from portal.instructor_requests import listing
 from portal.instructor_requests.listing import approval_obstacle
-from portal.instructor_requests.models import InstructorRequest
+from portal.instructor_requests.models import REFUSED, InstructorRequest
 from portal.ledger.errors import LedgerUnavailable
 from portal.notifications.creation import announce
 from portal.notifications.kinds import REQUEST_DECIDED, REQUEST_MADE, Kind
@@ -31,7 +31,9 @@ ACTIONS = {"withdrawn": "withdraw", "declined": "decline", "approved": "approve"
 
 
 class RequestRefused(Refused):
-    """A request can't be made or decided: `code` is one of REFUSED."""
+    """A request can't be made or decided."""
+
+    texts = REFUSED
 
 
 def request_seats(section_id: int, wanted: int, reason: str, by: int) -> int:

@@ -74,7 +74,9 @@ REFUSED = {
 
 
 class SubscriptionRefused(Refused):
-    """It can't be subscribed to, changed or sent; `code` is of REFUSED."""
+    """It can't be subscribed to, changed or sent."""
+
+    texts = REFUSED
 
 
 @dataclass(frozen=True)

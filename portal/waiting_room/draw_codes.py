@@ -40,6 +40,7 @@ from portal.backend import backend
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import Base, ChangedMeanwhile, transaction
 from portal.core.errors import Refused
+from portal.core.i18n import _l
 from portal.core.moments import milliseconds, moment
 from portal.ledger.function_library import translate_errors
 from portal.ledger.types import WindowView
@@ -56,13 +57,29 @@ LATE = timedelta(minutes=2)  # after which codes that are still not fixed are la
 TO_ENTER = timedelta(minutes=10)  # from the value to the opening, for the registrar
 
 
-class DrawRefused(Refused):
-    """A change to a draw that is not possible.
+REFUSED = {
+    "soon": _l("The value must be known in more than ten minutes: the codes are fixed before."),
+    "opening": _l("The value must be known ten minutes before the opening or earlier."),
+    "drand": drand.REFUSED,
+    "fixed": _l("The codes are fixed, so the public value can’t be another one."),
+    "unfixed": _l(
+        "No codes were fixed before the value could be known. The draw uses the secret seed alone."
+    ),
+    "early": _l("The public value can’t be known yet. Enter it from the moment that is shown."),
+    "late": _l("Too late: the window opens, or was open. The draw uses the secret seed alone."),
+    "other": _l("Another value was entered already."),
+    "seed": _l(
+        "The ledger has lost the seed that was fixed with the codes. The draw uses its new secret"
+        " seed alone."
+    ),
+    "codes": _l("The ledger has lost the order meanwhile. Try again."),
+}
 
-    Codes: soon, opening (too little time before or after the value); drand (its round of drand is
-    not clear, or appears too early); fixed, unfixed; early (the value can't be known yet); late
-    (the window opens); other (another value was entered).
-    """
+
+class DrawRefused(Refused):
+    """A change to a draw that is not possible."""
+
+    texts = REFUSED
 
 
 class DrawCodes(Base):

@@ -190,7 +190,7 @@ class Desk:
         try:
             message = _decide(application_id, decision, decider, form)
         except ApplicationRefused as refused:
-            form.refuse(REFUSED[refused.code])
+            form.refuse(refused.text)
             return self._again(application_id, form)
         except NotTheirs:  # since it was found, just now
             return self._lead_away()

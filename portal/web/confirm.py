@@ -11,7 +11,8 @@ A view describes the change and gives the function that makes it:
 A GET shows the page. A POST calls `act` with the reason, or shows the page again with the errors.
 `act` must be safe to call twice. It must check that nothing has changed since the page was shown,
 for example with a version among the `seen` fields. It returns the response, or None after adding
-errors to the form. It raises ChangedMeanwhile, or NotPossible if the change is no longer possible.
+errors to the form. It raises ChangedMeanwhile, or Refused or NotPossible if the change is no longer
+possible.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,7 @@ from flask import abort, flash, render_template, request
 from flask.typing import ResponseReturnValue
 
 from portal.core.db import ChangedMeanwhile
+from portal.core.errors import Refused
 from portal.core.i18n import _l
 from portal.web.forms import Form, ReasonForm
 from portal.web.http.layout import go
@@ -100,8 +102,8 @@ def confirm(
         return act(form.data.get("reason", "")) or _show(page, form, 422)
     except ChangedMeanwhile:
         return refused(page, str(CHANGED))
-    except NotPossible as error:
-        return refused(page, str(error))
+    except (NotPossible, Refused) as error:
+        return refused(page, error.text if isinstance(error, Refused) else str(error))
 
 
 def refused(page: Confirmation, why: str) -> ResponseReturnValue:

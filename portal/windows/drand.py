@@ -14,12 +14,17 @@ from typing import Any
 import requests
 
 from portal.backend import backend
+from portal.core.i18n import _l
 
 log = logging.getLogger(__name__)
 NUMBER = re.compile(r"\b(?:round|ronda)\s+([1-9][0-9]{0,8})\b", re.IGNORECASE)
 PATIENCE = 3.0  # seconds to connect, and between parts of the answer
 LONGEST = 10_000  # bytes of an answer
 VALUE = re.compile(r"[0-9a-f]{64}")
+REFUSED = _l(
+    "The source must name the chain and the number of a round of drand, and the round must not"
+    " appear before the value may be known. Edit the source."
+)
 
 
 @dataclass(frozen=True)

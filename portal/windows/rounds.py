@@ -45,14 +45,34 @@ MECHANISMS = {
 }
 
 
-class RoundRefused(Refused):
-    """A change to a round that is not possible.
+REFUSED = {
+    "name_taken": _l("Another round of this term has this name. Choose another name."),
+    "ended": _l("The end is in the past."),
+    "order": _l("The end must be after the start."),
+    "window": _l(
+        "A window is open for some of the same students at that time. Choose other times or"
+        " students, or move the window."
+    ),
+    "round": _l(
+        "Another round takes ballots of some of the same students at that time. Choose other times"
+        " or students."
+    ),
+    "public": _l(
+        "The round must end before the moment from which the public value is known. Otherwise"
+        " someone could choose a ballot that suits it."
+    ),
+    "drand": drand.REFUSED,
+    "archived": _l("The term is archived. Bring it back first."),
+    "hurry": _l("An earlier end must be at least 24 hours away."),
+    "early": _l("The public value can’t be known yet. Enter it from the moment that is shown."),
+    "state": _l("You can’t do this any more: the round has moved to its next stage."),
+}
 
-    Codes: name_taken, ended, order (it ends before it begins), state; window or round (one is open
-    for the same students then); hurry (an earlier end that is too soon); public (the public value
-    may be known before the end); drand (its round of drand is not clear, or appears too early);
-    early (the value can't be known yet).
-    """
+
+class RoundRefused(Refused):
+    """A change to a round that is not possible."""
+
+    texts = REFUSED
 
 
 @dataclass(frozen=True)

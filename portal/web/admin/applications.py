@@ -5,7 +5,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.applications import documents, fees
 from portal.applications import retention as retention_times
-from portal.applications.fees import FEE_REFUSED, FeeRefused
+from portal.applications.fees import FEE_REFUSED
 from portal.applications.kinds import KINDS
 from portal.applications.listing import STAGES
 from portal.applications.models import PAID
@@ -14,7 +14,7 @@ from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.people.roles import Right
 from portal.web.application_decisions import SHOWN_STATES, Desk
-from portal.web.confirm import Confirmation, NotPossible, confirm, done
+from portal.web.confirm import Confirmation, confirm, done
 from portal.web.forms import Form, NumberField, ReasonField
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
@@ -85,10 +85,7 @@ def refund(application_id: int) -> ResponseReturnValue:
     )
 
     def act(reason: str) -> ResponseReturnValue:
-        try:
-            fees.refund(line.id, visitor().id, reason)
-        except FeeRefused as refused:
-            raise NotPossible(str(FEE_REFUSED[refused.code])) from refused
+        fees.refund(line.id, visitor().id, reason)
         return done(_("The refund is under way."), address)
 
     return confirm(page, act)

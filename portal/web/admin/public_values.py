@@ -42,10 +42,6 @@ TOO_EARLY = _l(
     "This round of drand appears at %(when)s: someone may know it before the value may be known."
     " Name round %(number)s or a later one."
 )
-DRAND = _l(
-    "The source must name the chain and the number of a round of drand, and the round must not"
-    " appear before the value may be known. Edit the source."
-)
 
 
 def check_source(form: Form) -> bool:

@@ -17,7 +17,6 @@ from portal.people.roles import Right
 from portal.reports import subscriptions, term_reports
 from portal.reports.subscriptions import (
     DAY_LABELS,
-    REFUSED,
     RESULTS,
     STATES,
     Schedule,
@@ -92,7 +91,7 @@ def subscribe() -> ResponseReturnValue:
         term = int(form.term.data)
         subscriptions.subscribe(visitor().id, form.report.data, term, form.schedule)
     except SubscriptionRefused as refused:
-        form.refuse(REFUSED[refused.code])
+        form.refuse(refused.text)
         return _page(form), 409
     return done(_("You get this report by email from now on."), url_for(".index"))
 
@@ -115,7 +114,7 @@ def edit(subscription_id: int) -> ResponseReturnValue:
         try:
             subscriptions.change(visitor().id, subscription_id, form.schedule)
         except SubscriptionRefused as refused:
-            form.refuse(REFUSED[refused.code])
+            form.refuse(refused.text)
             return None
         except LookupError:
             abort(404)
@@ -158,7 +157,7 @@ def send(subscription_id: int) -> ResponseReturnValue:
         subscriptions.send_now(visitor().id, subscription_id)
     except SubscriptionRefused as refused:
         form = SubscriptionForm(formdata=None).offer()
-        form.refuse(REFUSED[refused.code])
+        form.refuse(refused.text)
         return _page(form), 409
     except LookupError:
         abort(404)

@@ -127,7 +127,7 @@ def decide(instructor_request_id: int) -> ResponseReturnValue:
         line = _line(instructor_request_id)
         mine = line.request.decided_by == visitor().id
         if not (refused.code == "decided" and mine and line.request.state == DECISIONS[decision]):
-            form.refuse(REFUSED[refused.code])
+            form.refuse(refused.text)
             return _page(line, form), 409
     else:
         flash(str(DONE[decision]) % {"name": line.name})

@@ -18,7 +18,7 @@ from portal.people.roles import Right
 from portal.registration.credits import amount
 from portal.rounds import ballots, problem, steps
 from portal.rounds.store import file_of
-from portal.web.admin.public_values import DRAND, ValueForm, fetched, second_look, value_page
+from portal.web.admin.public_values import ValueForm, fetched, second_look, value_page
 from portal.web.admin.round_forms import (
     EndForm,
     NewRoundForm,
@@ -28,7 +28,6 @@ from portal.web.admin.round_forms import (
 from portal.web.admin.terms import term_or_404
 from portal.web.confirm import (
     Confirmation,
-    NotPossible,
     Wording,
     confirm,
     done,
@@ -38,32 +37,10 @@ from portal.web.confirm import (
 from portal.web.http.access import requires, visitor
 from portal.windows import cohorts, rounds
 from portal.windows.models import Round
-from portal.windows.rounds import MECHANISMS, STATES, RoundRefused
+from portal.windows.rounds import MECHANISMS, REFUSED, STATES, RoundRefused
 
 bp = Blueprint("rounds", __name__, url_prefix="/terms/<int:term_id>/rounds")
 
-REFUSED = {
-    "name_taken": _l("Another round of this term has this name. Choose another name."),
-    "ended": _l("The end is in the past."),
-    "order": _l("The end must be after the start."),
-    "window": _l(
-        "A window is open for some of the same students at that time. Choose other times or"
-        " students, or move the window."
-    ),
-    "round": _l(
-        "Another round takes ballots of some of the same students at that time. Choose other times"
-        " or students."
-    ),
-    "public": _l(
-        "The round must end before the moment from which the public value is known. Otherwise"
-        " someone could choose a ballot that suits it."
-    ),
-    "drand": DRAND,
-    "archived": _l("The term is archived. Bring it back first."),
-    "hurry": _l("An earlier end must be at least 24 hours away."),
-    "early": _l("The public value can’t be known yet. Enter it from the moment that is shown."),
-    "state": _l("You can’t do this any more: the round has moved to its next stage."),
-}
 RESERVES = {
     "given": _l("Given to students of their cohorts"),
     "kept": _l("Kept for a later window"),
@@ -200,7 +177,7 @@ def new(term_id: int) -> ResponseReturnValue:
             try:
                 made = rounds.create(term_id, form.round, key, visitor().id, reason)
             except RoundRefused as refusal:
-                form.refuse(REFUSED[refusal.code], "name")
+                form.refuse(refusal.text, "name")
                 return None
             text = _("%(name)s is saved as a draft.", name=form.round.name)
             return done(text, url_for(".show", term_id=term_id, round_id=made))
@@ -230,7 +207,7 @@ def edit(term_id: int, round_id: int) -> ResponseReturnValue:
             try:
                 rounds.edit(found.id, seen_number(), form.round, visitor().id, reason)
             except RoundRefused as refusal:
-                form.refuse(REFUSED[refusal.code], "name")
+                form.refuse(refusal.text, "name")
                 return None
             return done(_("%(name)s is saved.", name=form.round.name), _address(found))
 
@@ -249,10 +226,7 @@ def take_step(term_id: int, round_id: int, round_step: str) -> ResponseReturnVal
     page = step.wording.page(_back(found), facts=facts, seen={"version": found.version})
 
     def act(reason: str) -> ResponseReturnValue:
-        try:
-            step.do(found.id, seen_number(), visitor().id, reason)
-        except RoundRefused as refusal:
-            raise NotPossible(str(REFUSED[refusal.code])) from refusal
+        step.do(found.id, seen_number(), visitor().id, reason)
         return done(str(step.wording.done) % {"name": found.name}, _address(found))
 
     if request.method == "GET" and found.state not in step.states:
@@ -282,10 +256,7 @@ def move_end(term_id: int, round_id: int) -> ResponseReturnValue:
         return render_template(page.template, page=page, form=form), 422
 
     def act(reason: str) -> ResponseReturnValue:
-        try:
-            steps.move_end(found.id, seen_number(), form.ends.data, visitor().id, reason)
-        except RoundRefused as refusal:
-            raise NotPossible(str(REFUSED[refusal.code])) from refusal
+        steps.move_end(found.id, seen_number(), form.ends.data, visitor().id, reason)
         return done(_("The end of %(name)s is moved.", name=found.name), _address(found))
 
     if request.method == "GET" and found.state != "open":
@@ -312,10 +283,7 @@ def enter_value(term_id: int, round_id: int) -> ResponseReturnValue:
         return shown
 
     def act(reason: str) -> ResponseReturnValue:
-        try:
-            steps.enter_value(found.id, seen_number(), form.value.data, visitor().id, reason)
-        except RoundRefused as refusal:
-            raise NotPossible(str(REFUSED[refusal.code])) from refusal
+        steps.enter_value(found.id, seen_number(), form.value.data, visitor().id, reason)
         enqueue(term_id, ["rounds"])
         return done(_("The round is being computed."), _address(found))
 
@@ -337,7 +305,7 @@ def try_out(term_id: int, round_id: int) -> ResponseReturnValue:
     try:
         steps.request_trial(found.id, visitor().id)
     except RoundRefused as refusal:
-        return done(str(REFUSED[refusal.code]), address)
+        return done(refusal.text, address)
     enqueue(term_id, ["rounds"])
     return done(_("The methods are being compared. Reload the page in a moment."), address)
 

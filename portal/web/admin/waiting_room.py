@@ -16,12 +16,11 @@ from portal.people.roles import Right
 from portal.registration.reasons import label
 from portal.waiting_room import admission_limits, draw_codes, room, wait_estimates
 from portal.waiting_room.admission_limits import AdmissionLimits
-from portal.waiting_room.draw_codes import DrawCodes, DrawRefused
+from portal.waiting_room.draw_codes import REFUSED, DrawCodes
 from portal.waiting_room.room import LimitsChanged, QueueEntry, RoomState
 from portal.waiting_room.wording import grouped
 from portal.waiting_room.wording import wait as wait_in_words
 from portal.web.admin.public_values import (
-    DRAND,
     ValueForm,
     check_source,
     fetched,
@@ -98,24 +97,6 @@ class SourceForm(Form):
     )
     reason = ReasonField()
 
-
-REFUSED = {
-    "soon": _l("The value must be known in more than ten minutes: the codes are fixed before."),
-    "opening": _l("The value must be known ten minutes before the opening or earlier."),
-    "drand": DRAND,
-    "fixed": _l("The codes are fixed, so the public value can’t be another one."),
-    "unfixed": _l(
-        "No codes were fixed before the value could be known. The draw uses the secret seed alone."
-    ),
-    "early": _l("The public value can’t be known yet. Enter it from the moment that is shown."),
-    "late": _l("Too late: the window opens, or was open. The draw uses the secret seed alone."),
-    "other": _l("Another value was entered already."),
-    "seed": _l(
-        "The ledger has lost the seed that was fixed with the codes. The draw uses its new secret"
-        " seed alone."
-    ),
-    "codes": _l("The ledger has lost the order meanwhile. Try again."),
-}
 
 CONTROLS = {
     "pause": Wording(
@@ -274,10 +255,7 @@ def name_public_value(term_id: int, window_id: int) -> ResponseReturnValue:
         if not check_source(form):
             return None
         source, at = form.public_source.data, form.public_at.data
-        try:
-            draw_codes.name_source(term_id, window, seen_number(), source, at, visitor().id, reason)
-        except DrawRefused as refusal:
-            raise NotPossible(str(REFUSED[refusal.code])) from refusal
+        draw_codes.name_source(term_id, window, seen_number(), source, at, visitor().id, reason)
         return done(_("Public value named."), _address(term_id, window_id))
 
     why = _why_not(window, "fixed" if found and found.root else "")
@@ -302,10 +280,7 @@ def enter_public_value(term_id: int, window_id: int) -> ResponseReturnValue:
         return shown
 
     def act(reason: str) -> ResponseReturnValue:
-        try:
-            draw_codes.enter_value(term_id, window_id, form.value.data, visitor().id, reason)
-        except DrawRefused as refusal:
-            raise NotPossible(str(REFUSED[refusal.code])) from refusal
+        draw_codes.enter_value(term_id, window_id, form.value.data, visitor().id, reason)
         return done(_("The draw uses the public value."), _address(term_id, window_id))
 
     why = _why_not(window, draw_codes.not_yet(found) if found else "unfixed")

@@ -11,19 +11,17 @@ from marshmallow import fields
 
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
-from portal.core.i18n import _, _l
+from portal.core.i18n import _
 from portal.ledger.types import WindowView
 from portal.people import api_requests
-from portal.people.api_requests import Refusal
 from portal.people.models import ApiRequest
 from portal.people.roles import Right
 from portal.people.student_records import find_by_number
 from portal.web.api import idempotency
 from portal.web.api.blueprint import bp, invalid
 from portal.web.api.fields import LARGEST_ID, characters
-from portal.web.api.schemas import Answer, Body, answer, envelope, problem_type
+from portal.web.api.schemas import Answer, Body, answer, envelope
 from portal.web.http.access import needs_scope, requires, visitor
-from portal.web.http.errors import Words, problem
 from portal.windows import service
 
 SEMESTER = f"/admin/semesters/<int(min=1, max={LARGEST_ID}):semester_id>"
@@ -73,12 +71,6 @@ class StudentField(fields.String):
     def __init__(self) -> None:
         about = "The number that the university gave the student."
         super().__init__(required=True, validate=characters(1, 60), metadata={"description": about})
-
-
-@bp.errorhandler(Refusal)
-def _refused(refusal: Refusal) -> ResponseReturnValue:
-    title = _l("Refused: nothing was changed")
-    return problem(409, Words(title, str(refusal), problem_type("refused")))
 
 
 def change_once(

@@ -11,12 +11,12 @@ from marshmallow import ValidationError, fields
 
 from portal.applications import documents, listing, service
 from portal.applications.documents import REFUSED_DOCUMENT, NewDocument
-from portal.applications.inspection import MOST_BYTES, DocumentRefused
+from portal.applications.inspection import MOST_BYTES
 from portal.applications.kind import Kind, Step
 from portal.applications.kinds import KINDS
 from portal.applications.listing import ApplicationView
 from portal.applications.models import CHARGE_STATES, DOCUMENT_STATES, STATES
-from portal.applications.service import REFUSED, ApplicationRefused
+from portal.applications.service import ApplicationRefused
 from portal.backend import backend
 from portal.catalog.term_catalog import NoSuchTerm, published_catalog
 from portal.catalog.views import TermView
@@ -30,16 +30,14 @@ from portal.web.api.blueprint import InvalidRequest, bp, field_error, invalid
 from portal.web.api.catalog import SemesterQuery
 from portal.web.api.fields import LARGEST_ID, Id, Moment, characters, described, items, one_of
 from portal.web.api.paging import Page, PageQuery, page_of
-from portal.web.api.schemas import Answer, Body, answer, envelope, problem_type
+from portal.web.api.schemas import Answer, Body, answer, envelope
 from portal.web.http.access import requires, visitor
-from portal.web.http.errors import Words, problem
 from portal.web.http.uploads import takes_files
 
 APPLICATION = f"/applications/<int(min=1, max={LARGEST_ID}):application_id>"
 DOCUMENT = f"{APPLICATION}/documents/<int(min=1, max={LARGEST_ID}):document_id>"
 MOST_ANSWERS, MOST_CHOICES, LONGEST = 40, 20, 4000
 BASE64_BYTES = 4 * (MOST_BYTES // 3 + 1)
-REFUSED_TITLE = _l("Refused: nothing was changed")
 
 
 class AnswerValue(fields.Field[Any]):
@@ -226,12 +224,9 @@ def create_application(body: dict[str, Any]) -> ResponseReturnValue:
         raise invalid("/kind", _("You can’t start an application of this kind."))
     section = _section_of(kind, term, body.get("section_id"))
     answers = _valid(kind, term, {}, body["answers"])
-    try:
-        made = service.start(kind, visitor().id, term, section)
-        if answers:
-            service.save(made, visitor().id, answers)
-    except ApplicationRefused as refused:
-        return _refused(str(REFUSED[refused.code]))
+    made = service.start(kind, visitor().id, term, section)
+    if answers:
+        service.save(made, visitor().id, answers)
     line = _mine(made)
     return answer(_status(line), _("Saved.")), 201, {"Location": _url(line)}
 
@@ -255,10 +250,7 @@ def answer_application(body: dict[str, Any], application_id: int) -> ResponseRet
     line = _mine(application_id)
     application = line.application
     answers = _valid(line.kind, application.term_id, application.answers, body["answers"])
-    try:
-        service.save(line.id, visitor().id, answers)
-    except ApplicationRefused as refused:
-        return _refused(str(REFUSED[refused.code]))
+    service.save(line.id, visitor().id, answers)
     return answer(_status(_mine(line.id)), _("Saved.")), 200
 
 
@@ -274,10 +266,7 @@ def add_application_document(body: dict[str, Any], application_id: int) -> Respo
     if body["part"] not in line.kind.documents:
         raise invalid("/part", _("This kind of application has no such document."))
     sent = NewDocument(body["part"], body["name"].replace("\0", ""), body["content"])
-    try:
-        documents.add(line.id, visitor().id, sent)
-    except DocumentRefused as refused:
-        return _refused(str(REFUSED_DOCUMENT[refused.code]))
+    documents.add(line.id, visitor().id, sent)
     line = _mine(line.id)
     return answer(_status(line), _("The document is being checked.")), 202, {"Location": _url(line)}
 
@@ -292,10 +281,7 @@ def remove_application_document(application_id: int, document_id: int) -> Respon
     line = _mine(application_id)
     if all(each.id != document_id for each in line.application.documents):
         abort(404)
-    try:
-        documents.remove(line.id, visitor().id, document_id)
-    except DocumentRefused as refused:
-        return _refused(str(REFUSED_DOCUMENT[refused.code]))
+    documents.remove(line.id, visitor().id, document_id)
     return answer(_status(_mine(line.id)), _("The document is removed.")), 200
 
 
@@ -316,7 +302,7 @@ def submit_application(headers: dict[str, Any], application_id: int) -> Response
     except ApplicationRefused as refused:
         if refused.code == "key_reused":
             raise KeyReused from refused
-        return _refused(str(REFUSED[refused.code]))
+        raise
     line = _mine(line.id)
     made = {idempotency.KEY_HEADER: key, "Location": _url(line)}
     made |= {idempotency.REPLAYED_HEADER: "true"} if replayed else {}
@@ -372,10 +358,6 @@ def _valid(
     if errors:
         raise InvalidRequest(errors)
     return found
-
-
-def _refused(message: str) -> ResponseReturnValue:
-    return problem(409, Words(REFUSED_TITLE, message, problem_type("refused")))
 
 
 def _url(line: ApplicationView) -> str:

@@ -18,7 +18,9 @@ from webargs import core
 from webargs.flaskparser import FlaskParser, is_json_request
 from werkzeug.exceptions import Forbidden, UnsupportedMediaType
 
+from portal.core.errors import Refused
 from portal.core.i18n import _, _l
+from portal.people.api_requests import Refusal
 from portal.people.roles import Right
 from portal.web.api.schemas import problem_type
 from portal.web.http import authentication
@@ -48,6 +50,11 @@ NO_FORM_TOKEN = Words(
 STUDENTS_ALONE = Words(
     _l("Only students can do this"), _l("A student can register only for themselves.")
 )
+
+
+def refused(message: str) -> Words:
+    """Return the words of a refusal with its reasons."""
+    return Words(_("Refused: nothing was changed"), message, problem_type("refused"))
 
 
 class InvalidRequest(ValueError):
@@ -134,6 +141,16 @@ def _protect() -> None:
 @bp.errorhandler(InvalidRequest)
 def _invalid(error: InvalidRequest) -> ResponseReturnValue:
     return problem(error.status, MALFORMED, errors=error.errors)
+
+
+@bp.errorhandler(Refusal)
+def _not_possible(refusal: Refusal) -> ResponseReturnValue:
+    return problem(409, refused(str(refusal)))
+
+
+@bp.errorhandler(Refused)
+def _refused(refusal: Refused) -> ResponseReturnValue:
+    return problem(409, refused(refusal.text))
 
 
 @bp.errorhandler(CSRFError)

@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from portal.core import logs
 from portal.core.i18n import _, _l
 from portal.ledger.errors import KeyReused, LedgerSilent
-from portal.web.api.blueprint import bp, field_error, invalid
+from portal.web.api.blueprint import bp, field_error, invalid, refused
 from portal.web.api.fields import IdempotencyKey
 from portal.web.api.schemas import answer, problem_type
 from portal.web.http.errors import LATER, UNSURE, Words, problem
@@ -71,8 +71,7 @@ def decision(
     )
     if granted:
         return answer(data, message), 200, headers
-    words = Words(_("Refused: nothing was changed"), message, problem_type("refused"))
-    return problem(409, words, headers, data=schema.dump(data))
+    return problem(409, refused(message), headers, data=schema.dump(data))
 
 
 @bp.errorhandler(KeyReused)

@@ -75,7 +75,7 @@ def ask_seats(section_id: int) -> ResponseReturnValue:
         try:
             service.request_seats(section_id, form.wanted.data, form.reason.data, visitor().id)
         except RequestRefused as refused:
-            form.refuse(REFUSED[refused.code], "wanted")
+            form.refuse(refused.text, "wanted")
         else:
             return _sent()
     counts = read_with_fallback.seats_of(shown.term.id, [shown.section.id])
@@ -97,7 +97,7 @@ def ask_override(section_id: int) -> ResponseReturnValue:
                 section_id, form.student_id, rules, form.reason.data, visitor().id
             )
         except RequestRefused as refused:
-            form.refuse(REFUSED[refused.code], "student")
+            form.refuse(refused.text, "student")
         else:
             if useless := [code for code in rules if code in rules_without_effect(shown.section)]:
                 names = permission_names(useless)
@@ -140,7 +140,7 @@ def withdraw(instructor_request_id: int) -> ResponseReturnValue:
     try:
         service.withdraw(instructor_request_id, visitor().id)
     except RequestRefused as refused:
-        flash(str(REFUSED[refused.code]))
+        flash(refused.text)
     else:
         flash(_("Request withdrawn."))
     return redirect(url_for("instructor.requests.index"), 303)

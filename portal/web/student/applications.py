@@ -43,7 +43,7 @@ from portal.recorder import read_with_fallback
 from portal.registration.next_steps import NextStep, find_section, section_name
 from portal.registration.reasons import ApplicationStart, permission_names
 from portal.web.application_documents import DOCUMENT_TEXTS, document_to_download
-from portal.web.confirm import Confirmation, NotPossible, confirm, done
+from portal.web.confirm import Confirmation, confirm, done
 from portal.web.forms import Form, OneOfField, TextField
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
@@ -188,7 +188,7 @@ def start_application(term_id: int, kind: str) -> ResponseReturnValue:
         try:
             made = service.start(declared, visitor().id, term_id, form.chosen)
         except ApplicationRefused as refused:
-            form.refuse(REFUSED[refused.code])
+            form.refuse(refused.text)
         else:
             return go(_step_url(term_id, made, declared.steps[0]))
     page = render_template(
@@ -238,7 +238,7 @@ def application_step(term_id: int, application_id: int, part: str) -> ResponseRe
         try:
             service.save(line.id, visitor().id, form.data)
         except ApplicationRefused as refused:
-            flash(str(REFUSED[refused.code]))
+            flash(refused.text)
             return _back(term_id, line)
         return go(_after(term_id, line, step))
     page = render_template(
@@ -263,7 +263,7 @@ def application_fee(term_id: int, application_id: int) -> ResponseReturnValue:
         try:
             paying = fees.pay(line.id, visitor().id)
         except FeeRefused as refused:
-            form.refuse(FEE_REFUSED[refused.code])
+            form.refuse(refused.text)
         else:
             if paying.url:
                 return go(paying.url)
@@ -339,7 +339,7 @@ def application_documents(term_id: int, application_id: int) -> ResponseReturnVa
             try:
                 documents.add(line.id, visitor().id, sent)
             except DocumentRefused as refused:
-                form.refuse(REFUSED_DOCUMENT[refused.code], "file")
+                form.refuse(refused.text, "file")
             else:
                 return go(_documents_url(term_id, line))
     return _documents_page(term_id, line, form), 422 if form.errors else 200
@@ -357,7 +357,7 @@ def begin_upload(term_id: int, application_id: int) -> ResponseReturnValue:
     try:
         upload, received = uploads.begin(line.id, visitor().id, wanted)
     except DocumentRefused as refused:
-        return {"error": str(REFUSED_DOCUMENT[refused.code])}, 422
+        return {"error": refused.text}, 422
     address = url_for(
         "student.add_piece", term_id=term_id, application_id=line.id, upload_id=upload
     )
@@ -377,7 +377,7 @@ def add_piece(term_id: int, application_id: int, upload_id: int) -> ResponseRetu
     except WrongStart as wrong:
         return {"received": wrong.received}, 409
     except DocumentRefused as refused:
-        return {"error": str(REFUSED_DOCUMENT[refused.code])}, 422
+        return {"error": refused.text}, 422
     return {"received": received}
 
 
@@ -414,10 +414,7 @@ def erase_application(term_id: int, application_id: int) -> ResponseReturnValue:
     )
 
     def act(_reason: str) -> ResponseReturnValue:
-        try:
-            retention.erase(line.id, visitor().id)
-        except DocumentRefused as refused:
-            raise NotPossible(str(REFUSED_DOCUMENT[refused.code])) from refused
+        retention.erase(line.id, visitor().id)
         return done(_("Your answers and documents were deleted."), address)
 
     return confirm(page, act, Form())
@@ -431,7 +428,7 @@ def remove_document(term_id: int, application_id: int, document_id: int) -> Resp
     try:
         documents.remove(line.id, visitor().id, document_id)
     except DocumentRefused as refused:
-        form.refuse(REFUSED_DOCUMENT[refused.code])
+        form.refuse(refused.text)
         return _documents_page(term_id, line, form), 409
     return go(_documents_url(term_id, line))
 
@@ -480,7 +477,7 @@ def review_application(term_id: int, application_id: int) -> ResponseReturnValue
         try:
             service.submit(line.id, visitor().id)
         except ApplicationRefused as refused:
-            form.refuse(REFUSED[refused.code])
+            form.refuse(refused.text)
         else:
             return _back(term_id, line)
     elif line.application.state not in EDITABLE:
@@ -518,10 +515,7 @@ def withdraw_application(term_id: int, application_id: int) -> ResponseReturnVal
     )
 
     def act(_reason: str) -> ResponseReturnValue:
-        try:
-            service.withdraw(line.id, visitor().id)
-        except ApplicationRefused as refused:
-            raise NotPossible(str(REFUSED[refused.code])) from refused
+        service.withdraw(line.id, visitor().id)
         return done(_("Your application is withdrawn."), address)
 
     return confirm(page, act, Form())

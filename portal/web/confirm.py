@@ -10,9 +10,9 @@ A view describes the change and gives the function that makes it:
 
 A GET shows the page. A POST calls `act` with the reason, or shows the page again with the errors.
 `act` must be safe to call twice. It must check that nothing has changed since the page was shown,
-for example with a version among the `seen` fields. It returns the response, or None after adding
-errors to the form. It raises ChangedMeanwhile, or Refused or NotPossible if the change is no longer
-possible.
+for example with a version among the `seen` fields. It returns the message to show on the page
+`back`, or a response, or None after adding errors to the form. It raises ChangedMeanwhile, or
+Refused or NotPossible if the change is no longer possible.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -99,11 +99,14 @@ def confirm(
     if not form.validate():
         return _show(page, form, 422)
     try:
-        return act(form.data.get("reason", "")) or _show(page, form, 422)
+        found = act(form.data.get("reason", ""))
     except ChangedMeanwhile:
         return refused(page, str(CHANGED))
     except (NotPossible, Refused) as error:
         return refused(page, error.text if isinstance(error, Refused) else str(error))
+    if isinstance(found, str):
+        return done(found, page.back[0])
+    return found or _show(page, form, 422)
 
 
 def refused(page: Confirmation, why: str) -> ResponseReturnValue:

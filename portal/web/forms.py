@@ -20,6 +20,7 @@ from wtforms.widgets import DateInput, DateTimeLocalInput, HiddenInput, TextArea
 from portal.backend import backend
 from portal.catalog import formatting
 from portal.catalog.local_time import AmbiguousTime, LocalClock, SkippedTime
+from portal.core.db import transaction
 from portal.core.form_fields import (
     ChoicesField,
     NoteField,
@@ -29,11 +30,14 @@ from portal.core.form_fields import (
     whole_number,
 )
 from portal.core.i18n import _, _l
+from portal.notifications import mail
+from portal.people.student_records import find_by_number
 
 __all__ = [
     "ChoicesField",
     "DayField",
     "DecimalField",
+    "EmailField",
     "Form",
     "MomentField",
     "NoteField",
@@ -43,6 +47,7 @@ __all__ = [
     "ReasonField",
     "ReasonForm",
     "SelectOneField",
+    "StudentField",
     "StudentNumbersField",
     "TextField",
     "UsernameField",
@@ -139,6 +144,43 @@ class UsernameField(TextField):
             )
         if not self.data.isprintable():
             raise StopValidation(_("Use letters, digits and visible symbols only."))
+
+
+class EmailField(TextField):
+    """An optional email address."""
+
+    def __init__(self, **more: Any) -> None:
+        kw = {"type": "email", "spellcheck": "false"}
+        super().__init__(_l("Email"), required=False, longest=254, render_kw=kw, **more)
+
+    def pre_validate(self, form: Form) -> None:
+        """Raise StopValidation unless mail could be sent there."""
+        super().pre_validate(form)
+        if self.data and not mail.is_address(self.data):
+            raise StopValidation(_("Enter an email address such as name@example.org."))
+
+
+class StudentField(TextField):
+    """The number of a student; `found` is the student's id."""
+
+    found = 0
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(
+            _l("Student number"),
+            longest=60,
+            missing=_l("Enter the student number."),
+            render_kw={"spellcheck": "false"},
+            **more,
+        )
+
+    def pre_validate(self, form: Form) -> None:
+        """Raise StopValidation if no student has the number."""
+        super().pre_validate(form)
+        with transaction() as session:
+            self.found = find_by_number(session, self.data) or 0
+        if not self.found:
+            raise StopValidation(_("No student has the number %(number)s.", number=self.data))
 
 
 class StudentNumbersField(StringField):  # type: ignore[misc]

@@ -21,7 +21,7 @@ from portal.people.student_editing import UsernameTaken
 from portal.web import drafts
 from portal.web.admin.record_editing import RecordEdit, confirm_change, form_page, is_complete
 from portal.web.admin.section_forms import Sent
-from portal.web.confirm import Confirmation, done
+from portal.web.confirm import Confirmation
 from portal.web.drafts import render_or_redirect
 from portal.web.forms import Form, TextField, UsernameField
 from portal.web.http.access import requires, visitor
@@ -141,11 +141,10 @@ def edit(account_id: int) -> ResponseReturnValue:
     sent, account = drafts.sent_form(), accounts.find(account_id) or abort(404)
     if student := account_editing.student_of(account):
         return go(url_for("admin.student_editing.edit", student_id=student.id))
-    address = url_for("admin.accounts.show", account_id=account_id)
     stored = account_editing.details(account)
     with transaction() as session:
         form = AccountForm(sent, session, account)
-        back = address, stored.name
+        back = url_for("admin.accounts.show", account_id=account_id), stored.name
         change = RecordEdit(sent, form, stored, f"account:{account_id}", back)
         if page := change.page_before_review(session):
             return page
@@ -162,7 +161,7 @@ def edit(account_id: int) -> ResponseReturnValue:
         except (ChangedMeanwhile, AddressTaken):
             return drafts.show_draft(request.path)
         visitors.forget(account_id)
-        return done(_("%(name)s is saved.", name=wanted.name), address)
+        return _("%(name)s is saved.", name=wanted.name)
 
     return change.confirm(store, _meaning(account, stored, wanted))
 

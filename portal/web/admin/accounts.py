@@ -14,10 +14,9 @@ from portal.people import accounts, staff
 from portal.people.accounts import AccountRefusedError
 from portal.people.models import Account
 from portal.people.roles import Right
-from portal.reports import audit_labels, audit_trail
 from portal.web.account import login_limits
-from portal.web.admin.audit_trail import with_differences
-from portal.web.confirm import Confirmation, NotPossible, confirm, done
+from portal.web.admin.audit_trail import history_of
+from portal.web.confirm import Confirmation, NotPossible, confirm
 from portal.web.http.access import requires, visitor
 from portal.web.paging import page_number, search_text
 
@@ -40,15 +39,14 @@ def show(account_id: int) -> ResponseReturnValue:
     """Render an account: who it belongs to, how they log in, and its history."""
     account = _account(account_id)
     with transaction() as session:
-        log = audit_trail.latest_about(session, f"account:{account_id}")
+        history = history_of(session, f"account:{account_id}")
     return render_template(
         "admin/account.html",
         account=account,
         roles=staff.role_labels(account),
         obstacle=_obstacle(account),
         passwords=backend().settings.passwords,
-        done=with_differences(log),
-        labels=audit_labels,
+        **history,
     )
 
 
@@ -157,7 +155,7 @@ def _confirm(account: Account, act: Callable[[str], str], **texts: Any) -> Respo
         refusal=refusal,
         **texts,
     )
-    return confirm(page, lambda reason: done(act(reason), address))
+    return confirm(page, act)
 
 
 def _obstacle(account: Account) -> str:

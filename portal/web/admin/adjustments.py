@@ -10,13 +10,11 @@ from wtforms import HiddenField, SelectField, SelectMultipleField, ValidationErr
 from portal.backend import backend
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.core.correlation import correlation
-from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.ledger.errors import KeyReused
 from portal.ledger.types import Outcome
 from portal.people import student_profile
 from portal.people.roles import Right
-from portal.people.student_records import find_by_number
 from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
 from portal.registration.credits import credit_choices
@@ -26,7 +24,7 @@ from portal.reports.effects import adjustments as adjustment_effects
 from portal.reports.effects.adjustments import Target
 from portal.web import drafts
 from portal.web.drafts import Form as Sent
-from portal.web.forms import Form, ReasonField, TextField
+from portal.web.forms import Form, ReasonField, StudentField, TextField
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 from portal.web.student.request_form import KEY, new_key
@@ -34,7 +32,7 @@ from portal.web.student.request_form import KEY, new_key
 if TYPE_CHECKING:
     from portal.people.student_profile import StudentProfile
 
-LONGEST = 60  # characters of a student's number or a section's name
+LONGEST = 60  # characters of a section's name
 
 bp = Blueprint("adjust", __name__, url_prefix="/terms/<int:term_id>/adjust")
 
@@ -42,13 +40,7 @@ bp = Blueprint("adjust", __name__, url_prefix="/terms/<int:term_id>/adjust")
 class TargetForm(Form):
     """The number of the student, and the names of the sections to add and drop."""
 
-    student = TextField(
-        _l("Student number"),
-        longest=LONGEST,
-        missing=_l("Enter the student number."),
-        description=_l("It is on the student’s page."),
-        render_kw={"spellcheck": "false"},
-    )
+    student = StudentField(description=_l("It is on the student’s page."))
     add = TextField(
         _l("Add to section"),
         required=False,
@@ -71,13 +63,9 @@ class TargetForm(Form):
         self.found: StudentProfile | None = None
         self.sections: dict[str, SectionView] = {}  # by field
 
-    def validate_student(self, field: TextField) -> None:
-        """Find the student. Raise ValidationError if no student has the number."""
-        with transaction() as session:
-            found = find_by_number(session, field.data)
-        if found is None:
-            raise ValidationError(_("No student has the number %(number)s.", number=field.data))
-        self.found = student_profile.read(found)
+    def validate_student(self, field: StudentField) -> None:
+        """Read the student's profile."""
+        self.found = student_profile.read(field.found)
 
     def validate_add(self, field: TextField) -> None:
         """Find the section. Raise ValidationError if the term has none of this name."""

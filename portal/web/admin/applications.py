@@ -14,7 +14,7 @@ from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.people.roles import Right
 from portal.web.application_decisions import SHOWN_STATES, Desk
-from portal.web.confirm import Confirmation, confirm, done
+from portal.web.confirm import Confirmation, confirm
 from portal.web.forms import Form, NumberField, ReasonField
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
@@ -84,9 +84,9 @@ def refund(application_id: int) -> ResponseReturnValue:
         refusal="" if paid else str(FEE_REFUSED["not_paid"]),
     )
 
-    def act(reason: str) -> ResponseReturnValue:
+    def act(reason: str) -> str:
         fees.refund(line.id, visitor().id, reason)
-        return done(_("The refund is under way."), address)
+        return _("The refund is under way.")
 
     return confirm(page, act)
 
@@ -113,10 +113,10 @@ def retention() -> ResponseReturnValue:
         ],
     )
 
-    def act(reason: str) -> ResponseReturnValue:
+    def act(reason: str) -> str:
         wanted = {name: int(form[name].data) for name in KINDS}
         retention_times.set_keep_days(wanted, visitor().id, reason)
-        return done(_("Saved."), address)
+        return _("Saved.")
 
     return confirm(page, act, form)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog.local_time import local_clock
@@ -85,6 +86,12 @@ def download_csv() -> ResponseReturnValue:
         *(_("Before"), _("After"), _("Why")),
     ]
     return download("audit.csv", chain([head], map(_row, found)))
+
+
+def history_of(session: Session, subject: str) -> dict[str, Any]:
+    """Return what templates/admin/history.html needs to show the changes of a record."""
+    log = audit_trail.latest_about(session, subject)
+    return {"done": with_differences(log), "labels": audit_labels}
 
 
 def with_differences(entries: list[AuditEntry]) -> list[tuple[AuditEntry, str]]:

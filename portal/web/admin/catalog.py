@@ -10,7 +10,7 @@ from portal.catalog.deletion import KINDS, CatalogRecord, InTheWay
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.people.roles import Right
-from portal.web.confirm import Confirmation, NotPossible, confirm, done
+from portal.web.confirm import Confirmation, NotPossible, confirm
 from portal.web.http.access import requires, visitor
 from portal.web.paging import page_number, search_text
 
@@ -49,7 +49,7 @@ def change(records: str, number: int, act: str) -> ResponseReturnValue:
     title, button, meaning, message = _texts(act, name)
     address = url_for(".index", records=records, deleted="1" if record.deleted_at else None)
 
-    def carry_out(reason: str) -> ResponseReturnValue:
+    def carry_out(reason: str) -> str:
         try:
             with transaction() as session:
                 deletion.change(
@@ -58,7 +58,7 @@ def change(records: str, number: int, act: str) -> ResponseReturnValue:
         except InTheWay as way:
             raise NotPossible(_refusal(act, way.obstacles)) from way
         subjects.forget()
-        return done(message, address)
+        return message
 
     page = Confirmation(
         title=title,

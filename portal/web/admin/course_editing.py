@@ -28,10 +28,9 @@ from portal.core.i18n import _, _l, _n
 from portal.exchange import term_names
 from portal.exchange.term_names import ImportPending
 from portal.people.roles import Right
-from portal.reports import audit_labels, audit_trail
 from portal.reports.effects import sections as section_effects
 from portal.web import drafts
-from portal.web.admin.audit_trail import with_differences
+from portal.web.admin.audit_trail import history_of
 from portal.web.admin.record_editing import RecordEdit, confirm_change, is_complete
 from portal.web.admin.section_forms import LinesField, ParsedField, Sent, form_field
 from portal.web.admin.sections import apply_in_ledger
@@ -208,15 +207,14 @@ def show(course_id: int) -> ResponseReturnValue:
         course = courses.find(session, course_id) or abort(404)
         details = courses.details(session, course)
         offered = courses.offered(session, course_id)
-        log = audit_trail.latest_about(session, f"course:{course_id}")
+        history = history_of(session, f"course:{course_id}")
     taught = [(term, catalog_of(term.id).sections_of(course_id)) for term, _count in offered]
     return render_template(
         "admin/course.html",
         course=course,
         facts=details.lines,
         taught=taught,
-        done=with_differences(log),
-        labels=audit_labels,
+        **history,
     )
 
 
@@ -282,7 +280,7 @@ def edit(course_id: int) -> ResponseReturnValue:
             apply_in_ledger(term_id, *ids)
         for term, _count in terms:
             expire(term.id)
-        return done(_("%(name)s is saved.", name=requisites.shown(wanted.code)), back[0])
+        return _("%(name)s is saved.", name=requisites.shown(wanted.code))
 
     return change.confirm(store, meaning, {"section": shown}, edits=edits, cautions=cautions)
 

@@ -19,7 +19,7 @@ from portal.notifications.webhooks import outbox as webhook_outbox
 from portal.notifications.webhooks.models import Webhook
 from portal.operations import dead_letters, figures
 from portal.people.roles import Right
-from portal.web.confirm import NotPossible, Wording, confirm, done
+from portal.web.confirm import NotPossible, Wording, confirm
 from portal.web.http.access import requires, visitor
 
 bp = Blueprint("dead_letters", __name__, url_prefix="/operations")
@@ -200,11 +200,11 @@ def _settle(  # noqa: PLR0913
     if found:
         facts = [*facts, *_failure(found[-1].dead_at, found[-1].error)]
 
-    def settle(reason: str) -> ResponseReturnValue:
+    def settle(reason: str) -> str:
         if not (facts and act(reason)):
             raise NotPossible(str(gone))
         figures.forget()
-        return done(str(wording.done), back[0])
+        return str(wording.done)
 
     page = wording.page(
         back,

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
-from wtforms import ValidationError
 
 from portal.catalog import courses
 from portal.catalog.deletion import InTheWay, Obstacle
@@ -16,19 +15,17 @@ from portal.catalog.term_catalog import catalog_of, expire, live_terms, term_lab
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _, _l
 from portal.core.sorting import Sorting
-from portal.notifications import mail
 from portal.people import instructors
 from portal.people.instructors import InstructorDetails, InstructorView
 from portal.people.models import Account
 from portal.people.roles import Right
-from portal.reports import audit_labels, audit_trail
 from portal.web import drafts
-from portal.web.admin.audit_trail import with_differences
+from portal.web.admin.audit_trail import history_of
 from portal.web.admin.record_editing import RecordEdit, confirm_change, form_page, is_complete
 from portal.web.admin.section_forms import Sent
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.drafts import render_or_redirect
-from portal.web.forms import Form, SelectOneField, TextField
+from portal.web.forms import EmailField, Form, SelectOneField, TextField
 from portal.web.http.access import requires, visitor
 from portal.web.paging import page_number, search_text
 
@@ -51,12 +48,7 @@ class InstructorForm(Form):
     """All fields of an instructor."""
 
     name = TextField(_l("Name"), missing=_l("Enter a name."))
-    email = TextField(
-        _l("Email"),
-        required=False,
-        longest=254,
-        render_kw={"type": "email", "spellcheck": "false"},
-    )
+    email = EmailField()
     department = SelectOneField(_l("Department"))
     known: ClassVar[Mapping[str, list[str]]] = {}  # suggestions for its fields
 
@@ -66,11 +58,6 @@ class InstructorForm(Form):
         super().__init__(sent, data=stored if sent is None else None)
         self.session, self.instructor_id = session, instructor_id
         self.department.offer({"": _("None"), **courses.departments(session)})
-
-    def validate_email(self, field: TextField) -> None:
-        """Raise ValidationError unless mail could be sent there."""
-        if field.data and not mail.is_address(field.data):
-            raise ValidationError(_("Enter an email address such as name@example.org."))
 
     def validate(self, extra_validators: Any = None) -> bool:
         """Check every field, and that the department has no such instructor."""
@@ -171,7 +158,7 @@ def edit(instructor_id: int) -> ResponseReturnValue:
             return drafts.show_draft(request.path)
         for term in live_terms():
             expire(term.id)
-        return done(_("%(name)s is saved.", name=wanted.name), back[0])
+        return _("%(name)s is saved.", name=wanted.name)
 
     return change.confirm(store, meaning)
 
@@ -310,14 +297,13 @@ def _confirm(
         for each in others
         if each.id != instructor.id
     )
-    address = url_for("admin.instructors.show", instructor_id=instructor.id)
 
-    def act(reason: str) -> ResponseReturnValue:
+    def act(reason: str) -> str:
         change(by=visitor().id, why=reason)
-        return done(done_text, address)
+        return done_text
 
     page = Confirmation(
-        back=(address, instructor.name),
+        back=(url_for(".show", instructor_id=instructor.id), instructor.name),
         facts=[
             (_("Instructor"), instructor.name),
             (_("Account"), f"{account.name}, {account.username}"),
@@ -341,7 +327,7 @@ def _page(instructor: InstructorView, form: AccountForm) -> str:
         suggested = (
             [] if instructor.account else instructors.suggested_accounts(session, instructor)
         )
-        log = audit_trail.latest_about(session, f"teacher:{instructor.id}")
+        history = history_of(session, f"teacher:{instructor.id}")
     catalogs = [catalog_of(term.id) for term in live_terms()]
     taught = [
         (term_label(each.term), each.taught_by(frozenset({instructor.id}))) for each in catalogs
@@ -353,6 +339,5 @@ def _page(instructor: InstructorView, form: AccountForm) -> str:
         suggested=suggested,
         classes=[(name, sections) for name, sections in taught if sections],
         form=form,
-        done=with_differences(log),
-        labels=audit_labels,
+        **history,
     )

@@ -29,7 +29,7 @@ from portal.recorder.consistency import audit_runs
 from portal.recorder.events import STUDENT_EVENTS
 from portal.recorder.models import ContinuousAudit
 from portal.recorder.status import HOUR_SPANS, stage_lags
-from portal.web.confirm import Confirmation, NotPossible, confirm, done, seen_number
+from portal.web.confirm import Confirmation, NotPossible, confirm, seen_number
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 
@@ -140,12 +140,12 @@ def switch(name: str) -> ResponseReturnValue:
         abort(404)
     flag, part = flags.find(name), flags.LABELS[name]
 
-    def act(reason: str) -> ResponseReturnValue:
+    def act(reason: str) -> str:
         changed = _("Someone else has changed this switch. Check it and try again.")
         is_on = _switch(name, reason, changed)
         on = _("%(name)s: switched on. All processes follow within two seconds.", name=part)
         off = _("%(name)s: switched off. All processes follow within two seconds.", name=part)
-        return done(on if is_on else off, HOME)
+        return on if is_on else off
 
     stays = _(
         "All processes follow within two seconds. It stays this way until someone changes it."
@@ -172,12 +172,12 @@ def pause(queue: str) -> ResponseReturnValue:
     """Pause a queue or let it go on, in all workers."""
     flag, named = flags.find(pause_flag(queue)), QUEUE_LABELS[queue]
 
-    def act(reason: str) -> ResponseReturnValue:
+    def act(reason: str) -> str:
         changed = _("Someone else has paused or resumed this queue. Check it and try again.")
         is_on = _switch(flag.name, reason, changed)
         on = _("%(queue)s: the queue continues within two seconds.", queue=named)
         off = _("%(queue)s: paused. Jobs that run now are finished.", queue=named)
-        return done(on if is_on else off, HOME)
+        return on if is_on else off
 
     stops = _("Workers finish their current job and start no others. Jobs wait, and none is lost.")
     goes_on = _("Workers start the waiting jobs.")

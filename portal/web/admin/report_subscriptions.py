@@ -110,7 +110,7 @@ def edit(subscription_id: int) -> ResponseReturnValue:
         meaning=() if found.row.next_at else [_("It has stopped. This starts it again.")],
     )
 
-    def act(_reason: str) -> ResponseReturnValue | None:
+    def act(_reason: str) -> str | None:
         try:
             subscriptions.change(visitor().id, subscription_id, form.schedule)
         except SubscriptionRefused as refused:
@@ -118,7 +118,7 @@ def edit(subscription_id: int) -> ResponseReturnValue:
             return None
         except LookupError:
             abort(404)
-        return done(_("Saved."), url_for(".index"))
+        return _("Saved.")
 
     return confirm(page, act, form)
 
@@ -141,9 +141,9 @@ def end(subscription_id: int) -> ResponseReturnValue:
         danger=True,
     )
 
-    def act(_reason: str) -> ResponseReturnValue:
+    def act(_reason: str) -> str:
         subscriptions.end(visitor().id, subscription_id)
-        return done(_("You no longer get this report."), url_for(".index"))
+        return _("You no longer get this report.")
 
     return confirm(page, act, Form())
 

@@ -5,22 +5,19 @@ from typing import Any
 
 from flask import Blueprint, abort, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import ValidationError
 
 from portal.backend import backend
-from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
 from portal.ledger.errors import KeyReused
 from portal.ledger.types import WindowView
 from portal.people.api_requests import Refusal, answer_once
 from portal.people.models import ApiRequest
 from portal.people.roles import Right
-from portal.people.student_records import find_by_number
 from portal.waiting_room import controls, room
 from portal.waiting_room.room import WindowEnded
 from portal.waiting_room.wording import grouped
-from portal.web.confirm import Confirmation, NotPossible, Wording, confirm, done
-from portal.web.forms import Form, NumberField, ReasonField, TextField
+from portal.web.confirm import Confirmation, NotPossible, Wording, confirm
+from portal.web.forms import Form, NumberField, ReasonField, StudentField
 from portal.web.http.access import requires, visitor
 from portal.web.student.request_form import KEY, new_key
 from portal.windows import service
@@ -29,7 +26,6 @@ bp = Blueprint(
     "room_students", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>/room"
 )
 
-LONGEST = 60  # characters of a student's number
 ENDED = _l("The window is not open.")
 REUSED = _l("This form was already sent with other choices. Check it and try again.")
 LET_IN = Wording(
@@ -66,22 +62,8 @@ class CountForm(Form):
 class StudentForm(Form):
     """The student whose access ends."""
 
-    student = TextField(
-        _l("Student number"),
-        longest=LONGEST,
-        missing=_l("Enter the student number."),
-        render_kw={"spellcheck": "false"},
-    )
+    student = StudentField()
     reason = ReasonField()
-    found: int = 0
-
-    def validate_student(self, field: TextField) -> None:
-        """Find the student; raise ValidationError if no student has the number."""
-        with transaction() as session:
-            found = find_by_number(session, field.data)
-        if found is None:
-            raise ValidationError(_("No student has the number %(number)s.", number=field.data))
-        self.found = found
 
 
 @bp.route("/admit", methods=["GET", "POST"])
@@ -90,15 +72,14 @@ def let_in(term_id: int, window_id: int) -> ResponseReturnValue:
     """Let the next students in."""
     window, form = _window(term_id, window_id), CountForm()
 
-    def act(reason: str) -> ResponseReturnValue:
+    def act(reason: str) -> str:
         def change(row: ApiRequest) -> dict[str, Any]:
             count, by, key = form.count.data, visitor().id, str(row.number)
             admitted = controls.let_in(term_id, window_id, count, by=by, reason=reason, key=key)
             return {"admitted": admitted}
 
         admitted = _once(change, form.count.data)["admitted"]
-        message = _n("%(num)s student let in.", "%(num)s students let in.", admitted)
-        return done(message, _address(term_id, window_id))
+        return _n("%(num)s student let in.", "%(num)s students let in.", admitted)
 
     return confirm(_page(LET_IN, term_id, window), act, form)
 
@@ -109,19 +90,19 @@ def expire(term_id: int, window_id: int) -> ResponseReturnValue:
     """End the access of one admitted student."""
     window, form = _window(term_id, window_id), StudentForm()
 
-    def act(reason: str) -> ResponseReturnValue | None:
+    def act(reason: str) -> str | None:
         def change(row: ApiRequest) -> dict[str, Any]:
-            student, by, key = form.found, visitor().id, str(row.number)
+            student, by, key = form.student.found, visitor().id, str(row.number)
             if not controls.expire(term_id, window_id, student, by=by, reason=reason, key=key):
                 raise Refusal(_("The student is not in the picker now."))
             return {}
 
         try:
-            _once(change, form.found)
+            _once(change, form.student.found)
         except Refusal as refusal:
             form.refuse(str(refusal), "student")
             return None
-        return done(str(EXPIRE.done), _address(term_id, window_id))
+        return str(EXPIRE.done)
 
     return confirm(_page(EXPIRE, term_id, window), act, form)
 
@@ -132,13 +113,13 @@ def empty(term_id: int, window_id: int) -> ResponseReturnValue:
     """Empty the queue, and end all visits."""
     window = _window(term_id, window_id)
 
-    def act(reason: str) -> ResponseReturnValue:
+    def act(reason: str) -> str:
         def change(row: ApiRequest) -> dict[str, Any]:
             by, key = visitor().id, str(row.number)
             return dict(controls.reset(term_id, window_id, by=by, reason=reason, key=key))
 
         _once(change)
-        return done(str(EMPTY.done), _address(term_id, window_id))
+        return str(EMPTY.done)
 
     return confirm(_page(EMPTY, term_id, window), act)
 
@@ -169,8 +150,9 @@ def _window(term_id: int, window_id: int) -> WindowView:
 
 def _page(wording: Wording, term_id: int, window: WindowView) -> Confirmation:
     state = room.state(term_id, window.id)
+    opening_day = url_for("admin.waiting_room.show", term_id=term_id, window_id=window.id)
     return wording.page(
-        (_address(term_id, window.id), _("Opening day")),
+        (opening_day, _("Opening day")),
         facts=[
             (_("Window"), window.name),
             (_("Waiting"), grouped(state.waiting)),
@@ -178,7 +160,3 @@ def _page(wording: Wording, term_id: int, window: WindowView) -> Confirmation:
         ],
         seen={"request": new_key()},
     )
-
-
-def _address(term_id: int, window_id: int) -> str:
-    return url_for("admin.waiting_room.show", term_id=term_id, window_id=window_id)

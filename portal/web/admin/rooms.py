@@ -15,7 +15,7 @@ from portal.core.db import transaction
 from portal.core.form_fields import whole_number
 from portal.core.i18n import _, _l
 from portal.people.roles import Right
-from portal.web.confirm import Confirmation, confirm, done
+from portal.web.confirm import Confirmation, confirm
 from portal.web.forms import Form, NumberField, ReasonField
 from portal.web.http.access import requires, visitor
 from portal.web.paging import count_pages, page_number, search_text
@@ -85,7 +85,7 @@ def set_seats(term_id: int, room_id: int) -> ResponseReturnValue:
     form = SeatsForm(data={"seats": used.seats})
     seen = request.form.get("seen", "" if used.seats is None else str(used.seats))
 
-    def act(reason: str) -> ResponseReturnValue:
+    def act(reason: str) -> str:
         before = whole_number(seen)
         if seen and before is None:
             abort(400)
@@ -93,7 +93,7 @@ def set_seats(term_id: int, room_id: int) -> ResponseReturnValue:
             rooms.set_seats(
                 session, room_id, before, form.seats.data, by=visitor().id, reason=reason
             )
-        return done(_("The seats of %(room)s are changed.", room=used.name), address)
+        return _("The seats of %(room)s are changed.", room=used.name)
 
     page = Confirmation(
         title=_("Seats of %(room)s", room=used.name),

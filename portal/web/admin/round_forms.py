@@ -14,7 +14,7 @@ from portal.web.admin.window_forms import (
     KINDS,
     MOST_STUDENTS,
     TOO_FAR,
-    CohortForm,
+    WhomForm,
     check_times,
     name_field,
     whom_field,
@@ -33,16 +33,15 @@ from portal.web.forms import (
 )
 from portal.windows import cohorts
 from portal.windows.models import Round
-from portal.windows.rounds import MAJOR, MECHANISMS, RoundDetails, details
+from portal.windows.rounds import MAJOR, MECHANISMS, RoundDetails, database_now, details
 
 PRIORITIES = ("first", "second", "third")
 MOST_TICKETS = 10
 
 
-class RoundForm(CohortForm):
+class RoundForm(WhomForm):
     """An allocation round: name, times, students, mechanism, limits and the public value."""
 
-    drops_unknown = True
     rows: ClassVar = (("begins", "ends"), ("most_courses", "most_credits"), PRIORITIES)
 
     name = name_field(_l("Students see this name. For example: “First round, fall”."))
@@ -111,6 +110,7 @@ class RoundForm(CohortForm):
             " round must be canceled."
         ),
     )
+    reason = ReasonField()
 
     def __init__(self, session: Session, **more: Any) -> None:
         super().__init__(**more)
@@ -123,9 +123,10 @@ class RoundForm(CohortForm):
         for each in PRIORITIES:
             self[each].offer(names)
 
-    def check(self, now: int) -> bool:
-        """Validate the form; `now` is the ledger's time."""
-        self.validate()
+    def validate(self, extra_validators: Any = None) -> bool:
+        """Check every field, and build the round that they describe."""
+        super().validate(extra_validators)
+        now = database_now()
         check_times(self, now, names=("begins", "ends"))
         if (known := self.public_at.data) is not None:
             if abs(known - now) > FARTHEST:
@@ -133,13 +134,7 @@ class RoundForm(CohortForm):
             elif self.ends.data is not None and known <= self.ends.data:
                 self.refuse(_("The public value must be known after the end only."), "public_at")
         check_source(self)
-        cohort: cohorts.Cohort = {}
-        if self.whom.data == "some":
-            empty = _("Choose at least one year, level, major or student.")
-            cohort = self.check_cohort(empty, "whom")
-        else:
-            for kind in KINDS:
-                self[kind].errors = ()
+        cohort = self.chosen_cohort()
         chosen = [self[each].data for each in PRIORITIES if self[each].data]
         if len(set(chosen)) < len(chosen):
             self.refuse(_("Choose each priority once."), "second")
@@ -168,23 +163,18 @@ class RoundForm(CohortForm):
         return not self.errors
 
 
-class NewRoundForm(RoundForm):
-    """A round, and the reason why it is made or edited."""
-
-    reason = ReasonField()
-
-
 class EndForm(Form):
     """When a round ends."""
 
     ends = MomentField(_l("Ends"), render_kw={"required": True})
     reason = ReasonField()
+    begins_at = 0  # when the round begins (ms)
 
-    def check(self, now: int, begins: int) -> bool:
-        """Validate the form; `now` is PostgreSQL's time."""
-        self.validate()
-        check_times(self, now, names=("begins", "ends"))
-        if not self.errors and self.ends.data <= begins:
+    def validate(self, extra_validators: Any = None) -> bool:
+        """Check that the round ends after its start, and not in the past."""
+        super().validate(extra_validators)
+        check_times(self, database_now(), names=("begins", "ends"))
+        if not self.errors and self.ends.data <= self.begins_at:
             self.refuse(_("The end must be after the start."), "ends")
         return not self.errors
 

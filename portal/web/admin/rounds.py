@@ -21,7 +21,7 @@ from portal.rounds.store import file_of
 from portal.web.admin.public_values import ValueForm, fetched, second_look, value_page
 from portal.web.admin.round_forms import (
     EndForm,
-    NewRoundForm,
+    RoundForm,
     first_values,
     values_of,
 )
@@ -160,7 +160,7 @@ def new(term_id: int) -> ResponseReturnValue:
     if term.state == "archived":
         abort(404)
     with transaction() as session:
-        form = NewRoundForm(session, data=first_values(term))
+        form = RoundForm(session, data=first_values(term))
         key = request.form.get("key", "")[:64] or token_hex(16)
         page = Confirmation(
             title=_("New allocation round"),
@@ -170,8 +170,6 @@ def new(term_id: int) -> ResponseReturnValue:
             meaning=[_("Students don’t see the round until you announce it.")],
             seen={"key": key},
         )
-        if request.method == "POST" and not form.check(rounds.database_now()):
-            return render_template(page.template, page=page, form=form), 422
 
         def act(reason: str) -> ResponseReturnValue | None:
             try:
@@ -191,7 +189,7 @@ def edit(term_id: int, round_id: int) -> ResponseReturnValue:
     """Change a draft."""
     found = _round(term_id, round_id)
     with transaction() as session:
-        form = NewRoundForm(session, data=values_of(session, found))
+        form = RoundForm(session, data=values_of(session, found))
         page = Confirmation(
             title=_("Edit the round"),
             button=_("Save"),
@@ -200,16 +198,14 @@ def edit(term_id: int, round_id: int) -> ResponseReturnValue:
         )
         if found.state != "draft":
             return refused(page, str(REFUSED["state"]))
-        if request.method == "POST" and not form.check(rounds.database_now()):
-            return render_template(page.template, page=page, form=form), 422
 
-        def act(reason: str) -> ResponseReturnValue | None:
+        def act(reason: str) -> str | None:
             try:
                 rounds.edit(found.id, seen_number(), form.round, visitor().id, reason)
             except RoundRefused as refusal:
                 form.refuse(refusal.text, "name")
                 return None
-            return done(_("%(name)s is saved.", name=form.round.name), _address(found))
+            return _("%(name)s is saved.", name=form.round.name)
 
         return confirm(page, act, form)
 
@@ -225,9 +221,9 @@ def take_step(term_id: int, round_id: int, round_step: str) -> ResponseReturnVal
         facts.append((_("Changed since the end"), "; ".join(texts)))
     page = step.wording.page(_back(found), facts=facts, seen={"version": found.version})
 
-    def act(reason: str) -> ResponseReturnValue:
+    def act(reason: str) -> str:
         step.do(found.id, seen_number(), visitor().id, reason)
-        return done(str(step.wording.done) % {"name": found.name}, _address(found))
+        return str(step.wording.done) % {"name": found.name}
 
     if request.method == "GET" and found.state not in step.states:
         return refused(page, str(REFUSED["state"]))
@@ -240,6 +236,7 @@ def move_end(term_id: int, round_id: int) -> ResponseReturnValue:
     """Let an announced round end earlier or later."""
     found = _round(term_id, round_id)
     form = EndForm(data={"ends": milliseconds(found.ends_at)})
+    form.begins_at = _ms(found, "begins_at")
     page = Confirmation(
         title=_("Move the end"),
         button=_("Move the end"),
@@ -251,13 +248,10 @@ def move_end(term_id: int, round_id: int) -> ResponseReturnValue:
         ],
         seen={"version": request.form.get("version") or found.version},
     )
-    begins = _ms(found, "begins_at")
-    if request.method == "POST" and not form.check(rounds.database_now(), begins):
-        return render_template(page.template, page=page, form=form), 422
 
-    def act(reason: str) -> ResponseReturnValue:
+    def act(reason: str) -> str:
         steps.move_end(found.id, seen_number(), form.ends.data, visitor().id, reason)
-        return done(_("The end of %(name)s is moved.", name=found.name), _address(found))
+        return _("The end of %(name)s is moved.", name=found.name)
 
     if request.method == "GET" and found.state != "open":
         return refused(page, str(REFUSED["state"]))
@@ -282,10 +276,10 @@ def enter_value(term_id: int, round_id: int) -> ResponseReturnValue:
     if shown := second_look(page, form, _("Store and compute")):
         return shown
 
-    def act(reason: str) -> ResponseReturnValue:
+    def act(reason: str) -> str:
         steps.enter_value(found.id, seen_number(), form.value.data, visitor().id, reason)
         enqueue(term_id, ["rounds"])
-        return done(_("The round is being computed."), _address(found))
+        return _("The round is being computed.")
 
     if request.method == "GET" and (found.root is None or found.public_value is not None):
         return refused(page, str(REFUSED["state"]))

@@ -44,7 +44,7 @@ from portal.reports.effects import section_warnings, students
 from portal.reports.effects import sections as effects
 from portal.web import confirm
 from portal.web.admin.audit_trail import with_differences
-from portal.web.confirm import Confirmation, done, seen_number
+from portal.web.confirm import Confirmation, seen_number
 from portal.web.forms import OptionalReasonForm, ReasonForm
 from portal.web.http.access import demand, requires, visitor
 from portal.web.paging import count_pages, page_number
@@ -399,7 +399,7 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
     address = url_for(".show", term_id=term_id, section_id=section_id)
     form = ReasonForm() if change == "cancel" else OptionalReasonForm()
 
-    def act(reason: str) -> ResponseReturnValue | None:
+    def act(reason: str) -> str | None:
         seen = SeenSection(term_id, section_id, seen_number())
         repeated = sections.done_before(change, [seen], visitor().id)
         if not (repeated and stored.version == seen.version + 1):
@@ -413,7 +413,7 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
             except NotPossible as error:
                 raise confirm.NotPossible(effects.obstacle(change, error.code)) from error
         apply_in_ledger(term_id, section_id)
-        return done(str(texts.done) % {"name": name}, address)
+        return str(texts.done) % {"name": name}
 
     page = Confirmation(
         title=str(texts.title),

@@ -10,7 +10,7 @@ from portal.people import service_tokens
 from portal.people.roles import Right, rights_of, service_scopes
 from portal.people.tokens import NameTakenError, TokenRequest
 from portal.web.account.access_tokens import valid_for
-from portal.web.confirm import Confirmation, NotPossible, confirm, done
+from portal.web.confirm import Confirmation, NotPossible, confirm
 from portal.web.forms import ChoicesField, Form, ReasonField, TextField
 from portal.web.http.access import requires, visitor
 
@@ -79,12 +79,12 @@ def revoke(token: int) -> ResponseReturnValue:
         danger=True,
     )
 
-    def act(reason: str) -> ResponseReturnValue:
+    def act(reason: str) -> str:
         try:
             name = service_tokens.revoke(token, by=visitor().id, reason=reason)
         except LookupError:
             raise NotPossible(_("It is already revoked.")) from None
-        return done(_("Token “%(name)s” revoked.", name=name), url_for(".index"))
+        return _("Token “%(name)s” revoked.", name=name)
 
     return confirm(page, act)
 

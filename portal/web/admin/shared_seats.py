@@ -25,10 +25,9 @@ from portal.reports.effects import sections as section_effects
 from portal.reports.effects.sections import OBSTACLES
 from portal.web import drafts
 from portal.web.admin.record_editing import confirm_change, is_complete
-from portal.web.admin.section_editing import TEMPLATE, address_of, preview, reason_form
+from portal.web.admin.section_editing import TEMPLATE, preview, reason_form
 from portal.web.admin.section_forms import NamesField, Sent
 from portal.web.admin.sections import apply_in_ledger, find_or_404
-from portal.web.confirm import done
 from portal.web.drafts import render_or_redirect
 from portal.web.forms import Form, NumberField, TextField
 from portal.web.http.access import requires, visitor
@@ -177,10 +176,10 @@ def share(term_id: int, section_id: int) -> ResponseReturnValue:
     cautions = [*section_warnings.of_pool(form.pool, offered)]
     page = preview(stored, changes=changes, effects=effects, cautions=cautions)
 
-    def store(reason: str) -> ResponseReturnValue:
+    def store(reason: str) -> str:
         touched = sections.share_seats(term_id, form.pool, visitor().id, reason)
         apply_in_ledger(term_id, *touched)
-        return done(_("Changed: %(name)s.", name=form.pool.name), address_of(stored))
+        return _("Changed: %(name)s.", name=form.pool.name)
 
     return confirm_change(page, sent, store, reason_form(effects), TEMPLATE)
 

@@ -15,9 +15,7 @@ from portal.core.i18n import _, _l
 from portal.exchange import term_names
 from portal.exchange.importing.edits import note_original
 from portal.exchange.term_names import ImportPending
-from portal.notifications import mail
 from portal.people import accounts, student_editing, visitors
-from portal.people.accounts import LONGEST_ADDRESS
 from portal.people.models import CLASS_YEARS, Student
 from portal.people.roles import Right
 from portal.people.student_editing import NumberTaken, StudentDetails, UsernameTaken
@@ -30,6 +28,7 @@ from portal.web.confirm import Confirmation, done
 from portal.web.drafts import render_or_redirect
 from portal.web.forms import (
     DecimalField,
+    EmailField,
     Form,
     SelectOneField,
     TextField,
@@ -75,12 +74,7 @@ class StudentForm(Form):
         missing=_l("Enter a student number."),
         render_kw={"spellcheck": "false"},
     )
-    email = TextField(
-        _l("Email"),
-        required=False,
-        longest=LONGEST_ADDRESS,
-        render_kw={"type": "email", "spellcheck": "false"},
-    )
+    email = EmailField()
     level = TextField(_l("Level"), required=False, longest=40, render_kw={"list": "levels"})
     year = TextField(_l("Class year"), required=False, longest=40, render_kw={"list": "years"})
     majors = _codes_field(_l("Majors"))
@@ -105,11 +99,6 @@ class StudentForm(Form):
         known = cohorts.choices(session)
         years = dict.fromkeys((*CLASS_YEARS, *known["years"]))
         self.known: dict[str, list[str]] = {"levels": [*known["levels"]], "years": [*years]}
-
-    def validate_email(self, field: TextField) -> None:
-        """Raise ValidationError unless mail could be sent there."""
-        if field.data and not mail.is_address(field.data):
-            raise ValidationError(_("Enter an email address such as name@example.org."))
 
     def validate_number(self, field: TextField) -> None:
         """Raise ValidationError if another student has the number."""
@@ -234,7 +223,7 @@ def edit(student_id: int) -> ResponseReturnValue:
             return drafts.show_draft(request.path, refused)
         visitors.forget(account)
         retry_skipped(student_id)
-        return done(_("%(name)s is saved.", name=wanted.name), back[0])
+        return _("%(name)s is saved.", name=wanted.name)
 
     return change.confirm(store, meaning, cautions=form.cautions())
 

@@ -56,27 +56,20 @@ Row = TypeVar("Row", HoldRecord, PermissionRecord)
 
 def _confirm(
     record: StudentRecord,
-    act: Callable[[str], str | None],
+    act: Callable[[str], ResponseReturnValue | None],
     form: Form | None = None,
     *,
     facts: Sequence[tuple[str, str]] = (),
-    then: str = "",
     **texts: Any,
 ) -> ResponseReturnValue:
-    """Confirm a change of the record; `act` returns the message to show on the student's page."""
+    """Confirm a change of the record; a message of `act` is shown on the student's page."""
     who = record.profile
-    address = address_of(who.student)
     page = Confirmation(
-        back=(address, who.name),
+        back=(address_of(who.student), who.name),
         facts=[(_("Student"), f"{who.name}, {who.number}"), *facts],
         **texts,
     )
-
-    def act_and_return(reason: str) -> ResponseReturnValue | None:
-        message = act(reason)
-        return done(message, then or address) if message else None
-
-    return confirm(page, act_and_return, form)
+    return confirm(page, act, form)
 
 
 def _one(rows: Iterable[Row], number: int) -> Row:
@@ -503,9 +496,9 @@ def set_privacy(student_id: int) -> ResponseReturnValue:
     if wanted not in {"yes", "no"}:
         abort(400)
 
-    def act(reason: str) -> str:
+    def act(reason: str) -> ResponseReturnValue:
         privacy.set_private(student_id, visitor().id, reason, private=wanted == "yes")
-        return _("Saved. Class lists are updated at once.")
+        return done(_("Saved. Class lists are updated at once."), request.path)
 
     meaning = [
         _("This student has not asked for privacy."),
@@ -529,5 +522,4 @@ def set_privacy(student_id: int) -> ResponseReturnValue:
         button=_("Show details to instructors") if hidden else _("Hide details from instructors"),
         meaning=[*meaning, _("The registrar’s office always sees everything.")],
         seen={"private": "no" if hidden else "yes"},
-        then=request.path,
     )

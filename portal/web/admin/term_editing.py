@@ -217,7 +217,7 @@ def edit(term_id: int) -> ResponseReturnValue:
     before = terms.details(found)
     form = TermForm(data=vars(before))
 
-    def act(_reason: str) -> ResponseReturnValue | None:
+    def act(_reason: str) -> str | None:
         try:
             seen = TermDetails(
                 request.form["was_name"],
@@ -247,7 +247,7 @@ def edit(term_id: int) -> ResponseReturnValue:
                 _("You can’t rename a term while an import is in progress or waits for review.")
             ) from error
         expire(term_id)
-        return done(_("%(term)s is saved.", term=form.name.data), url_for(".term", term_id=term_id))
+        return _("%(term)s is saved.", term=form.name.data)
 
     page = Confirmation(
         title=_("Edit %(term)s", term=found.name),
@@ -269,14 +269,13 @@ def change_state(term_id: int, state_change: str) -> ResponseReturnValue:
     """Publish or archive a term, or undo that, once it is confirmed."""
     found, wording = term_or_404(term_id), CHANGES[state_change]
 
-    def act(reason: str) -> ResponseReturnValue:
+    def act(reason: str) -> str:
         try:
             terms.change_state(term_id, state_change, visitor().id, reason)
         except InTheWay as way:
             raise NotPossible(_refusal(way)) from way
         expire(term_id)
-        text = str(wording.done) % {"term": found.name}
-        return done(text, url_for(".term", term_id=term_id))
+        return str(wording.done) % {"term": found.name}
 
     page = wording.page(
         (url_for(".term", term_id=term_id), found.name), facts=[(_("Term"), found.name)]

@@ -202,7 +202,7 @@ def act_on(term_id: int, window_id: int, control: str) -> ResponseReturnValue:
     wording, now = CONTROLS[control], admission_limits.limits_of(state)
     offered, address = _offered(control, term_id, window_id, now), _address(term_id, window_id)
 
-    def act(reason: str) -> ResponseReturnValue:
+    def act(reason: str) -> str:
         seen, limits = _limits("seen"), _limits("to") if control in OFFERS else None
         if limits is None:
             limits = admission_limits.changed(control, seen, term_id, window_id)
@@ -214,7 +214,7 @@ def act_on(term_id: int, window_id: int, control: str) -> ResponseReturnValue:
             )
         except LimitsChanged:
             raise NotPossible(str(OVERTAKEN)) from None
-        return done(str(wording.done), address)
+        return str(wording.done)
 
     page = wording.page(
         (address, _("Opening day")),
@@ -251,12 +251,12 @@ def name_public_value(term_id: int, window_id: int) -> ResponseReturnValue:
         seen={"version": request.form.get("version") or (found.version if found else 0)},
     )
 
-    def act(reason: str) -> ResponseReturnValue | None:
+    def act(reason: str) -> str | None:
         if not check_source(form):
             return None
         source, at = form.public_source.data, form.public_at.data
         draw_codes.name_source(term_id, window, seen_number(), source, at, visitor().id, reason)
-        return done(_("Public value named."), _address(term_id, window_id))
+        return _("Public value named.")
 
     why = _why_not(window, "fixed" if found and found.root else "")
     if request.method == "GET" and why:
@@ -279,9 +279,9 @@ def enter_public_value(term_id: int, window_id: int) -> ResponseReturnValue:
     if shown := second_look(page, form, _("Use it in the draw")):
         return shown
 
-    def act(reason: str) -> ResponseReturnValue:
+    def act(reason: str) -> str:
         draw_codes.enter_value(term_id, window_id, form.value.data, visitor().id, reason)
-        return done(_("The draw uses the public value."), _address(term_id, window_id))
+        return _("The draw uses the public value.")
 
     why = _why_not(window, draw_codes.not_yet(found) if found else "unfixed")
     if request.method == "GET" and why:

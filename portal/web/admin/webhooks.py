@@ -147,7 +147,7 @@ def edit(webhook_id: int) -> ResponseReturnValue:
     webhook = _one(webhook_id)
     form = WebhookForm(obj=webhook)
 
-    def act(reason: str) -> ResponseReturnValue | None:
+    def act(reason: str) -> str | None:
         known, who = Webhook(id=webhook_id, version=seen_number()), ChangedBy(visitor().id, reason)
         try:
             with transaction() as session:
@@ -155,7 +155,7 @@ def edit(webhook_id: int) -> ResponseReturnValue:
         except AddressTaken:
             form.refuse(TAKEN, "url")
             return None
-        return done(_("Saved."), _back(webhook)[0])
+        return _("Saved.")
 
     page = Confirmation(title=_("Change the webhook"), button=_("Save"), back=_back(webhook))
     return confirm(page, act, form)

@@ -113,10 +113,24 @@ def whom_field(label: str, *, missing: str) -> OneOfField:
     )
 
 
-class NewWindowForm(CohortForm):
-    """A new window: its name, its times, and its cohort."""
+class WhomForm(CohortForm):
+    """A choice between every student (`whom`) and a cohort."""
 
     drops_unknown = True
+    whom: OneOfField  # see `whom_field`
+
+    def chosen_cohort(self) -> cohorts.Cohort:
+        """Return the cohort, empty for every student; add errors about it."""
+        if self.whom.data == "some":
+            empty = _("Choose at least one year, level, major or student.")
+            return self.check_cohort(empty, "whom")
+        for kind in KINDS:
+            self[kind].errors = ()
+        return {}
+
+
+class NewWindowForm(WhomForm):
+    """A new window: its name, its times, and its cohort."""
 
     name = name_field(_l("Students see this name. For example: “Seniors first”."))
     opens = MomentField(_l("Begins"), render_kw={"required": True})
@@ -141,13 +155,7 @@ class NewWindowForm(CohortForm):
         """Validate the form, and build the window that it describes; `now` is the ledger's time."""
         self.validate()
         check_times(self, now)
-        cohort: cohorts.Cohort = {}
-        if self.whom.data == "some":
-            empty = _("Choose at least one year, level, major or student.")
-            cohort = self.check_cohort(empty, "whom")
-        else:
-            for kind in KINDS:
-                self[kind].errors = ()
+        cohort = self.chosen_cohort()
         if not self.errors:
             self.window = NewWindow(self.name.data, self.opens.data, self.closes.data, cohort)
         return not self.errors

@@ -14,7 +14,7 @@ from portal.people.roles import Right
 from portal.recorder import read_with_fallback
 from portal.reports import rosters
 from portal.reports.rosters import RosterView
-from portal.web.confirm import Confirmation, NotPossible, confirm, done
+from portal.web.confirm import Confirmation, NotPossible, confirm
 from portal.web.http.access import requires, visitor
 from portal.web.http.downloads import download
 from portal.web.instructor import applications, requests
@@ -114,11 +114,10 @@ def end_consent(section_id: int, override_id: int) -> ResponseReturnValue:
     shown = taught_section(section_id)
     given = permissions.consents(section_id)
     found = next((each for each in given if each.id == override_id), None)
-    back = url_for(".section", section_id=section_id)
     page = Confirmation(
         title=_("Take back your consent"),
         button=_("Take it back"),
-        back=(back, shown.name),
+        back=(url_for(".section", section_id=section_id), shown.name),
         facts=[(_("Student"), f"{found.name}, {found.number}")] if found else (),
         meaning=[
             _(
@@ -129,7 +128,7 @@ def end_consent(section_id: int, override_id: int) -> ResponseReturnValue:
         danger=True,
     )
 
-    def act(reason: str) -> ResponseReturnValue:
+    def act(reason: str) -> str:
         if found is None:
             raise NotPossible(_("This consent no longer counts."))
         held = backend().ledger.registrations(shown.term.id, found.student).enrolled
@@ -137,7 +136,7 @@ def end_consent(section_id: int, override_id: int) -> ResponseReturnValue:
             raise NotPossible(_("The student already has a seat. Ask the registrar to drop it."))
         if not permissions.revoke(found.student, found.id, reason, by=visitor().id):
             raise NotPossible(_("This consent no longer counts."))
-        return done(_("Consent for %(name)s taken back.", name=found.name), back)
+        return _("Consent for %(name)s taken back.", name=found.name)
 
     return confirm(page, act)
 

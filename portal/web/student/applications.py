@@ -43,7 +43,7 @@ from portal.recorder import read_with_fallback
 from portal.registration.next_steps import NextStep, find_section, section_name
 from portal.registration.reasons import ApplicationStart, permission_names
 from portal.web.application_documents import DOCUMENT_TEXTS, document_to_download
-from portal.web.confirm import Confirmation, confirm, done
+from portal.web.confirm import Confirmation, confirm
 from portal.web.forms import Form, OneOfField, TextField
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
@@ -402,20 +402,19 @@ def copy_application(term_id: int, application_id: int) -> ResponseReturnValue:
 def erase_application(term_id: int, application_id: int) -> ResponseReturnValue:
     """Delete the answers and documents of an application that has ended."""
     line = _mine(term_id, application_id)
-    address = url_for("student.application", term_id=term_id, application_id=line.id)
     page = Confirmation(
         title=_("Delete my answers and documents"),
         button=_("Delete"),
-        back=(address, _("My application")),
+        back=(_url(term_id, line), _("My application")),
         facts=[(_("Application"), f"{line.kind.title}, {line.name}")],
         meaning=[_("The decision and its history stay. This can’t be undone.")],
         danger=True,
         refusal="" if line.application.state in ENDED else str(REFUSED_DOCUMENT["open"]),
     )
 
-    def act(_reason: str) -> ResponseReturnValue:
+    def act(_reason: str) -> str:
         retention.erase(line.id, visitor().id)
-        return done(_("Your answers and documents were deleted."), address)
+        return _("Your answers and documents were deleted.")
 
     return confirm(page, act, Form())
 
@@ -502,21 +501,20 @@ def review_application(term_id: int, application_id: int) -> ResponseReturnValue
 def withdraw_application(term_id: int, application_id: int) -> ResponseReturnValue:
     """Withdraw an application that is not decided."""
     line = _mine(term_id, application_id)
-    address = url_for("student.application", term_id=term_id, application_id=line.id)
     decided = line.application.state in {ACTING, APPROVED, DECLINED}
     page = Confirmation(
         title=_("Withdraw this application"),
         button=_("Withdraw"),
-        back=(address, _("My application")),
+        back=(_url(term_id, line), _("My application")),
         facts=[(_("Application"), f"{line.kind.title}, {line.name}")],
         meaning=[] if decided else [str(WITHDRAWABLE)],
         danger=True,
         refusal=str(REFUSED["decided"]) if decided else "",
     )
 
-    def act(_reason: str) -> ResponseReturnValue:
+    def act(_reason: str) -> str:
         service.withdraw(line.id, visitor().id)
-        return done(_("Your application is withdrawn."), address)
+        return _("Your application is withdrawn.")
 
     return confirm(page, act, Form())
 
@@ -580,8 +578,12 @@ def _after_documents(term_id: int, line: ApplicationView) -> str:
     return url_for("student.review_application", term_id=term_id, application_id=line.id)
 
 
+def _url(term_id: int, line: ApplicationView) -> str:
+    return url_for("student.application", term_id=term_id, application_id=line.id)
+
+
 def _back(term_id: int, line: ApplicationView) -> ResponseReturnValue:
-    return go(url_for("student.application", term_id=term_id, application_id=line.id))
+    return go(_url(term_id, line))
 
 
 def _advice(line: ApplicationView) -> str:

@@ -1,23 +1,34 @@
-"""Accounts of people: found, deactivated and activated, and helped to log in again."""
+"""Accounts of people: found, created, edited, deactivated, and helped to log in again."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
-from flask import Blueprint, abort, render_template, url_for
+from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
+from wtforms import ValidationError
 
 from portal.backend import backend
-from portal.core.db import transaction
-from portal.core.i18n import _, current_locale
+from portal.core.db import ChangedMeanwhile, transaction
+from portal.core.i18n import _, _l, current_locale
+from portal.exchange.importing.edits import note_original
 from portal.notifications import mail
-from portal.people import accounts, staff
-from portal.people.accounts import AccountRefusedError
+from portal.people import account_editing, accounts, staff, visitors
+from portal.people.account_editing import AccountDetails, AddressTaken
+from portal.people.accounts import LONGEST_ADDRESS, AccountRefusedError
 from portal.people.models import Account
 from portal.people.roles import Right
+from portal.people.student_editing import UsernameTaken
+from portal.web import drafts
 from portal.web.account import login_limits
 from portal.web.admin.audit_trail import history_of
+from portal.web.admin.record_editing import RecordEdit, confirm_change, form_page, is_complete
+from portal.web.admin.section_forms import Sent
 from portal.web.confirm import Confirmation, NotPossible, confirm
+from portal.web.drafts import render_or_redirect
+from portal.web.forms import Form, TextField, UsernameField
 from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
 from portal.web.paging import page_number, search_text
 
 bp = Blueprint("accounts", __name__, url_prefix="/accounts")
@@ -173,3 +184,176 @@ def _obstacle(account: Account) -> str:
 
 def _account(account_id: int) -> Account:
     return accounts.find(account_id) or abort(404)
+
+
+# Creating and editing an account: a form, a review, then the change
+
+
+class AccountForm(Form):
+    """All fields of an account."""
+
+    rows: ClassVar[tuple[tuple[str, ...], ...]] = (("name", "email"),)
+    known: ClassVar[dict[str, list[str]]] = {}  # suggestions for its fields
+
+    name = TextField(_l("Name"), missing=_l("Enter a name."))
+    email = TextField(
+        _l("Email"),
+        longest=LONGEST_ADDRESS,
+        missing=_l("Enter an email address such as name@example.org."),
+        description=_l("Links for a new password go there."),
+        render_kw={"type": "email", "spellcheck": "false"},
+    )
+
+    def __init__(self, sent: Sent | None, session: Session, stored: Account | None = None) -> None:
+        super().__init__(sent, obj=stored if sent is None else None)
+        self.session, self.stored = session, stored
+
+    def validate_name(self, field: TextField) -> None:
+        """Raise ValidationError if the name has signs that can't be seen."""
+        if not field.data.isprintable():
+            raise ValidationError(_("Use letters, digits and visible symbols only."))
+
+    def validate_email(self, field: TextField) -> None:
+        """Raise ValidationError unless mail could be sent there, or if another account has it."""
+        if self.stored and self.stored.email == field.data:
+            return
+        if not mail.is_address(field.data):
+            raise ValidationError(_("Enter an email address such as name@example.org."))
+        if request.method == "POST":
+            return  # storing it checks this, too: the same form may be sent twice
+        known = self.stored.id if self.stored else 0
+        if account_editing.address_taken(self.session, field.data, known):
+            raise ValidationError(_("Another account has this email address."))
+
+    @property
+    def details(self) -> AccountDetails:
+        """Return what a valid form describes."""
+        return AccountDetails(name=self.name.data, email=self.email.data)
+
+
+class NewAccountForm(AccountForm):
+    """All fields of a new account."""
+
+    rows: ClassVar[tuple[tuple[str, ...], ...]] = (("username", "email"), ("name",))
+
+    username = UsernameField()
+
+    def validate_username(self, field: UsernameField) -> None:
+        """Raise ValidationError if another account has the username."""
+        if request.method == "GET" and account_editing.username_taken(self.session, field.data):
+            raise ValidationError(_("Another account has this username, possibly a deleted one."))
+
+
+@bp.route("/new", methods=["GET", "POST"])
+@requires(Right.CHANGE_ACCOUNTS)
+def new() -> ResponseReturnValue:
+    """Render the form of a new account, or what it says; store it once that is confirmed."""
+    sent = drafts.sent_form()
+    back = url_for(".index"), _("Accounts")
+    with transaction() as session:
+        form = NewAccountForm(sent, session)
+        if sent is None or not is_complete(sent, form):
+            return render_or_redirect(lambda: form_page(form, _("New account"), back))
+    username, wanted = form.username.data, form.details
+    settings = backend().settings
+    mails = settings.passwords and not settings.oidc
+    login = _("The owner logs in by single sign-on with this username.")
+    if mails:
+        login = _(
+            "A link to choose a password goes to %(address)s. It works once, for an hour. You can"
+            " send another one from the page of the account.",
+            address=wanted.email,
+        )
+    page = Confirmation(
+        title=_("Create this account?"),
+        button=_("Create account"),
+        back=back,
+        meaning=[login, _("The account has no role for staff. Give it one on its page.")],
+        context={"lines": [(_("Username"), [username]), *wanted.lines]},
+    )
+
+    def store(reason: str) -> ResponseReturnValue:
+        try:
+            with transaction() as session:
+                by = visitor().id
+                account, is_new = account_editing.create(session, username, wanted, by, reason)
+                if mails and is_new:
+                    mail.send_recovery(session, account, str(current_locale()), visitor().name)
+                made = account.id
+        except (UsernameTaken, AddressTaken):
+            return drafts.show_draft(request.path)
+        flash(_("%(name)s is created.", name=wanted.name))
+        if mails:
+            flash(_("A link is on its way to %(address)s.", address=wanted.email))
+        return go(url_for(".show", account_id=made))
+
+    return confirm_change(page, sent, store)
+
+
+@bp.route("/<int:account_id>/edit", methods=["GET", "POST"])
+@requires(Right.CHANGE_ACCOUNTS)
+def edit(account_id: int) -> ResponseReturnValue:
+    """Render the form or what the submitted one changes; store it once it is confirmed.
+
+    A student's name and address are those of the student record, and are edited there.
+    """
+    sent, account = drafts.sent_form(), accounts.find(account_id) or abort(404)
+    if student := account_editing.student_of(account):
+        return go(url_for("admin.student_editing.edit", student_id=student.id))
+    stored = account_editing.details(account)
+    with transaction() as session:
+        form = AccountForm(sent, session, account)
+        back = url_for(".show", account_id=account_id), stored.name
+        change = RecordEdit(sent, form, stored, f"account:{account_id}", back)
+        if page := change.page_before_review(session):
+            return page
+    wanted = form.details
+    if stored.email != wanted.email and (why := _address_obstacle(account)):
+        form.refuse(why, "email")
+        return change.show_form()
+
+    def store(reason: str) -> ResponseReturnValue:
+        try:
+            with transaction() as session:
+                note_original(session, "account", account.username)
+                account_editing.edit(session, account_id, change.seen, wanted, visitor(), reason)
+        except (ChangedMeanwhile, AddressTaken):
+            return drafts.show_draft(request.path)
+        visitors.forget(account_id)
+        return _("%(name)s is saved.", name=wanted.name)
+
+    return change.confirm(store, _meaning(account, stored, wanted))
+
+
+def _address_obstacle(account: Account) -> str:
+    """Return why the address stays; blank if it may change."""
+    if account_editing.logs_in_with_address(account):
+        return _("The owner logs in with this address, so it must stay.")
+    if account_editing.may_change_email(account, visitor()):
+        return ""
+    return _(
+        "This account has special rights. Its address can’t be changed here: anyone who reads that"
+        " inbox could reset the password."
+    )
+
+
+def _meaning(account: Account, stored: AccountDetails, wanted: AccountDetails) -> list[str]:
+    """Return the effects of a change."""
+    found = [
+        _("The owner logs in as before. The username and the password stay."),
+        _("Later imports keep what you change here, and show it beside the value of the file."),
+    ]
+    if stored.email != wanted.email:
+        found.append(
+            _("Email, including password links, goes to the new address. We notify the old one.")
+        )
+    if stored.name != wanted.name:
+        found.extend(
+            _(
+                "Students still see %(name)s. To change that name, edit the instructor’s record.",
+                name=each.name,
+            )
+            for each in account.instructors
+            if not each.deleted_at
+        )
+    return found

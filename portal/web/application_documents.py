@@ -10,6 +10,7 @@ from portal.applications import documents
 from portal.applications.documents import MEDIA, REFUSED_DOCUMENT
 from portal.applications.models import DOCUMENT_STATES, DOCUMENT_TONES
 from portal.core.bulkheads import Bulkhead
+from portal.web.http.downloads import attachment
 
 AT_ONCE = 4  # pages that a process draws at once
 drawing = Bulkhead(AT_ONCE)
@@ -27,12 +28,10 @@ def document_to_download(application: int, document: int, by: int) -> ResponseRe
         found, content = documents.open_for(document, application, by)
     except (LookupError, OSError):
         abort(404)
-    answer = Response(content, mimetype=MEDIA[found.type])
     # A name of ours: that of the student may deceive.
     name = f"document-{found.id}.{found.type}"
-    answer.headers.set("Content-Disposition", "attachment", filename=name)
+    answer = attachment(name, content, MEDIA[found.type])
     answer.headers.set("Content-Security-Policy", "default-src 'none'; sandbox")
-    answer.cache_control.no_store = True
     return answer
 
 
@@ -45,7 +44,6 @@ def page_picture(application: int, document: int, page: int, by: int) -> Respons
         abort(404)
     answer = Response(content, mimetype="image/png")
     answer.headers.set("Content-Security-Policy", "default-src 'none'; sandbox")
-    answer.cache_control.no_store = True
     return answer
 
 

@@ -135,14 +135,13 @@ def fragments() -> ResponseReturnValue:
         html += renderers.student(
             term, student, sections=cells, panel_version=request.args.get("mark", ""), shown=shown
         ).html
-    return Response(html, headers={"Cache-Control": "no-store"})
+    return html
 
 
 def _operations() -> ResponseReturnValue:
     if not visitor().may(Right.SEE_OPERATIONS):
         abort(403)
-    html = hub().operations.fragments(reader_of(visitor(), str(current_locale())))
-    return Response(html, headers={"Cache-Control": "no-store"})
+    return hub().operations.fragments(reader_of(visitor(), str(current_locale())))
 
 
 @bp.get("/live/room")
@@ -159,14 +158,11 @@ def waiting() -> ResponseReturnValue:
     signal = waiting_rooms.missed_signal(window, entry)
     message = signal and orjson.Fragment(signal.text)
     content = {"signal": message, "poll": round(wait_estimates.poll_interval(entry), 1)}
-    headers = {"Cache-Control": "no-store"}
-    return Response(orjson.dumps(content), mimetype="application/json", headers=headers)
+    return Response(orjson.dumps(content), mimetype="application/json")
 
 
 @bp.get("/clock")
 @public
 def clock() -> ResponseReturnValue:
     """Return the ledger's time in ms, which decides when windows open and close."""
-    answer = jsonify(now=backend().ledger.now())
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
+    return jsonify(now=backend().ledger.now())

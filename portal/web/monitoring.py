@@ -120,7 +120,7 @@ def scrape() -> ResponseReturnValue:
     if not _admitted():
         abort(403)
     text = _counted() + generate_latest(prometheus.registry)
-    return Response(text, content_type=CONTENT_TYPE_LATEST, headers={"Cache-Control": "no-store"})
+    return Response(text, content_type=CONTENT_TYPE_LATEST)
 
 
 def _admitted() -> bool:

@@ -2,7 +2,7 @@
 
 from time import time
 
-from flask import Blueprint, abort, flash, make_response, render_template, url_for
+from flask import Blueprint, abort, flash, render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.core.i18n import _, _l, _n
@@ -66,9 +66,7 @@ def make() -> ResponseReturnValue:
     secret = _make(form) if form.validate() else ""
     if not secret:
         return _page(form), 422
-    answer = make_response(_page(TokenForm(formdata=None), secret, form.name.data), 201)
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
+    return _page(TokenForm(formdata=None), secret, form.name.data), 201
 
 
 @bp.get("/<int:token>/revoke")

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from io import BytesIO
 
-from flask import Blueprint, Response, abort, render_template, url_for
+from flask import Blueprint, abort, render_template, url_for
 from flask.typing import ResponseReturnValue
 from redis.exceptions import RedisError
 
@@ -18,7 +18,7 @@ from portal.exchange.exporting.rosters import rosters
 from portal.exchange.exporting.semester import write_semester, write_workbook
 from portal.people.roles import Right
 from portal.web.http.access import requires, visitor
-from portal.web.http.downloads import download
+from portal.web.http.downloads import attachment, download
 from portal.web.http.layout import go
 
 bp = Blueprint("exports", __name__)
@@ -57,10 +57,8 @@ def fetch(export_id: int) -> ResponseReturnValue:
     found = _mine(export_id)
     if found.size is None:
         abort(404)
-    answer = Response(export_jobs.content(export_id), mimetype="application/zip")
+    answer = attachment("oneroster.zip", export_jobs.content(export_id), "application/zip")
     answer.content_length = found.size
-    answer.headers.set("Content-Disposition", "attachment", filename="oneroster.zip")
-    answer.cache_control.no_store = True  # contains personal data
     return answer
 
 
@@ -84,11 +82,7 @@ def semester(term_id: int, suffix: str) -> ResponseReturnValue:
     write(term.name, out)
     with transaction() as session:
         add_audit_entry(session, "export.semester", f"term:{term.id}", by=visitor().id)
-    answer = Response(out.getvalue(), mimetype=mimetype)
-    name = f"semester-{term_id}.{suffix}"
-    answer.headers.set("Content-Disposition", "attachment", filename=name)
-    answer.cache_control.no_store = True
-    return answer
+    return attachment(f"semester-{term_id}.{suffix}", out.getvalue(), mimetype)
 
 
 @bp.get("/terms/<int:term_id>/sections/<int:section_id>/roster.csv")

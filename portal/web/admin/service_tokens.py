@@ -2,7 +2,7 @@
 
 from time import time
 
-from flask import Blueprint, abort, make_response, render_template, url_for
+from flask import Blueprint, abort, render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.core.i18n import _, _l
@@ -58,9 +58,7 @@ def make() -> ResponseReturnValue:
             _("There is already a token with this name. Choose another name, or revoke it."), "name"
         )
         return _page(form), 422
-    answer = make_response(_page(ServiceTokenForm(formdata=None), secret, wanted.name), 201)
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
+    return _page(ServiceTokenForm(formdata=None), secret, wanted.name), 201
 
 
 @bp.route("/<int:token>/revoke", methods=["GET", "POST"])

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from time import time
 
-from flask import Blueprint, abort, make_response, render_template
+from flask import Blueprint, abort, render_template
 from flask.typing import ResponseReturnValue
 from redis.exceptions import RedisError
 from sqlalchemy.orm import Session
@@ -229,7 +229,7 @@ def _list(form: WebhookForm, status: int) -> ResponseReturnValue:
 
 
 def _page(webhook: Webhook, *, with_secret: bool = False) -> ResponseReturnValue:
-    """Render a receiver and its deliveries; with `with_secret` also its secret, without caching."""
+    """Render a receiver and its deliveries; with `with_secret` also its secret."""
     with transaction() as session:
         latest = receivers.latest(session, webhook.id)
         dead = outbox.dead(session, webhook.id, DEAD_SHOWN)
@@ -245,10 +245,7 @@ def _page(webhook: Webhook, *, with_secret: bool = False) -> ResponseReturnValue
         rest_ends=_rest_ends(webhook),
         secret=signing_secret(webhook.seed) if with_secret else "",
     )
-    answer = make_response(text, 201 if with_secret else 200)
-    if with_secret:
-        answer.headers["Cache-Control"] = "no-store"
-    return answer
+    return text, 201 if with_secret else 200
 
 
 def _rest_ends(webhook: Webhook) -> int:

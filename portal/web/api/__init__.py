@@ -2,7 +2,7 @@
 
 from flask import Flask
 
-from portal.web.api import (
+from portal.web.api import (  # noqa: F401  they add their views
     admin_read_models,
     admin_registrations,
     admin_rooms,
@@ -17,21 +17,6 @@ from portal.web.api import (
     waiting_room,
 )
 from portal.web.api.blueprint import bp
-
-__all__ = [
-    "admin_read_models",
-    "admin_registrations",
-    "admin_rooms",
-    "admin_windows",
-    "applications",
-    "catalog",
-    "drops",
-    "registration",
-    "start",
-    "students",
-    "token",
-    "waiting_room",
-]
 
 
 def start(app: Flask) -> None:

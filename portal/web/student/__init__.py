@@ -8,7 +8,7 @@ from portal.web.home import LAST_TERM
 
 bp = Blueprint("student", __name__, url_prefix="/terms/<int:term_id>")
 
-from portal.web.student import (  # noqa: E402  they use `bp`
+from portal.web.student import (  # noqa: E402, F401  they use `bp`, and add their views
     applications,
     drops,
     live_updates,
@@ -22,21 +22,6 @@ from portal.web.student import (  # noqa: E402  they use `bp`
     term_page,
     waiting_room_views,
 )
-
-__all__ = [
-    "applications",
-    "bp",
-    "drops",
-    "plan_page",
-    "receipts",
-    "register",
-    "rounds",
-    "row_size",
-    "schedule",
-    "section_page",
-    "term_page",
-    "waiting_room_views",
-]
 
 
 @bp.before_request

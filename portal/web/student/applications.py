@@ -4,7 +4,7 @@ import re
 from functools import partial
 from typing import Any
 
-from flask import Response, abort, flash, g, render_template, request, url_for
+from flask import abort, flash, g, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import RequestEntityTooLarge
 from wtforms import FileField, HiddenField, ValidationError
@@ -46,6 +46,7 @@ from portal.web.application_documents import DOCUMENT_TEXTS, document_to_downloa
 from portal.web.confirm import Confirmation, confirm
 from portal.web.forms import Form, OneOfField, TextField
 from portal.web.http.access import requires, visitor
+from portal.web.http.downloads import attachment
 from portal.web.http.layout import go
 from portal.web.http.uploads import takes_files
 from portal.web.student import bp
@@ -390,11 +391,7 @@ def copy_application(term_id: int, application_id: int) -> ResponseReturnValue:
         content = documents.copy_of(line.id, visitor().id)
     except (LookupError, OSError):
         abort(503)
-    answer = Response(content, mimetype="application/zip")
-    name = f"application-{line.id}.zip"
-    answer.headers.set("Content-Disposition", "attachment", filename=name)
-    answer.cache_control.no_store = True
-    return answer
+    return attachment(f"application-{line.id}.zip", content, "application/zip")
 
 
 @bp.route("/applications/<int:application_id>/erase", methods=["GET", "POST"])

@@ -77,7 +77,7 @@ def plan(term_id: int) -> ResponseReturnValue:
 @resumes_plan
 def plan_panel(term_id: int) -> ResponseReturnValue:
     """Show the current plan for a page with an older one; `full` as on its own page."""
-    return panel(mine_of(term_id), full="full" in request.args), {"Cache-Control": "no-store"}
+    return panel(mine_of(term_id), full="full" in request.args)
 
 
 @bp.post("/plan/change")

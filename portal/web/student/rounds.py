@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from flask import Response, abort, redirect, render_template, request, url_for
+from flask import abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.allocation import verify, verify_root
@@ -26,6 +26,7 @@ from portal.rounds.ballots import BallotRefused
 from portal.web.forms import decimal_number, whole_number
 from portal.web.http import flash_messages
 from portal.web.http.access import public, requires, visitor
+from portal.web.http.downloads import attachment
 from portal.web.http.resuming import resumes
 from portal.web.student import bp
 from portal.web.student.round_views import BallotView, view_of
@@ -104,7 +105,7 @@ def published_file(term_id: int, round_id: int) -> ResponseReturnValue:
     found = _published(term_id, round_id)
     file, digest = store.published_file(found.id, found.root)
     name, packed = f"round-{round_id}.json", request.accept_encodings.quality("deflate") > 0
-    answer = _attached(file if packed else zlib.decompress(file), name, "application/json")
+    answer = attachment(name, file if packed else zlib.decompress(file), "application/json")
     answer.set_etag(f"{digest}-deflate" if packed else digest)
     answer.vary.add("Accept-Encoding")
     if packed:  # as it is stored
@@ -118,7 +119,7 @@ def verifier(term_id: int, round_id: int) -> ResponseReturnValue:
     """Return the script that checks the published file."""
     _published(term_id, round_id)
     script = Path(verify.__file__).read_text(encoding="utf-8")
-    return _attached(script, "verify.py", "text/x-python")
+    return attachment("verify.py", script, "text/x-python")
 
 
 @bp.get("/rounds/<int:round_id>/proof.json")
@@ -130,7 +131,7 @@ def inclusion(term_id: int, round_id: int) -> ResponseReturnValue:
     if found.root is None or found.erased_at or ballot is None:
         abort(404)
     proof = steps.proof_of(found.id, ballot.pseudonym)
-    return _attached(json.dumps(proof, indent=1), f"proof-{round_id}.json", "application/json")
+    return attachment(f"proof-{round_id}.json", json.dumps(proof, indent=1), "application/json")
 
 
 @bp.get("/verify_root.py")
@@ -138,7 +139,7 @@ def inclusion(term_id: int, round_id: int) -> ResponseReturnValue:
 def root_verifier(term_id: int) -> ResponseReturnValue:  # noqa: ARG001
     """Return the script that checks the proof of a ballot, or the file of a draw."""
     script = Path(verify_root.__file__).read_text(encoding="utf-8")
-    return _attached(script, "verify_root.py", "text/x-python")
+    return attachment("verify_root.py", script, "text/x-python")
 
 
 @bp.post("/rounds/<int:round_id>/ballot")
@@ -252,12 +253,6 @@ def _published(term_id: int, round_id: int) -> Round:
     if found is None or found.state not in PUBLISHED or found.erased_at:
         abort(404)
     return found
-
-
-def _attached(text: str | bytes, name: str, kind: str) -> Response:
-    answer = Response(text, mimetype=kind)
-    answer.headers.set("Content-Disposition", "attachment", filename=name)
-    return answer
 
 
 def _now() -> int:

@@ -18,6 +18,7 @@ from portal.waiting_room import draw, draw_codes, wording
 from portal.waiting_room.draw import Draw
 from portal.web.http import admission
 from portal.web.http.access import public, requires
+from portal.web.http.downloads import attachment
 from portal.web.student import bp, fragments, request_form, waiting_room
 from portal.web.student.results import close_dialog
 from portal.web.student.term_page import around, mine_of
@@ -115,8 +116,7 @@ def draw_file(term_id: int, window_id: int) -> ResponseReturnValue:
     text = found.file or (fixed.text if fixed and fixed.root else b"")
     if not text:
         abort(404)
-    file = Response(text, mimetype="application/json")
-    file.headers.set("Content-Disposition", "attachment", filename=f"draw-{window_id}.json")
+    file = attachment(f"draw-{window_id}.json", text, "application/json")
     return _lasting(file, lasting=bool(found.seed))
 
 

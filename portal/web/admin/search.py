@@ -81,6 +81,11 @@ def _found(session: Session, wanted: str) -> Iterator[Hits]:
         yield from _rooms(session, wanted)
 
 
+def _hits(title: str, found: list[Hit], every: str, *, more: bool = False) -> Hits:
+    """Return the first hits, and the page `every` if there are more."""
+    return Hits(title, found[:SHOWN], every if more or len(found) > SHOWN else "")
+
+
 def _students(session: Session, wanted: str) -> Hits:
     by_name = Sorting.parse(student_records.SORTS, {})
     which = student_records.advised_by(only_advisees_of())
@@ -92,10 +97,9 @@ def _students(session: Session, wanted: str) -> Hits:
             url_for("admin.students.show", student_id=each.id),
             exact=each.number == wanted,
         )
-        for each in found[:SHOWN]
+        for each in found
     ]
-    more = more or len(found) > SHOWN
-    return Hits(_("Students"), hits, url_for("admin.students.index", q=wanted) if more else "")
+    return _hits(_("Students"), hits, url_for("admin.students.index", q=wanted), more=more)
 
 
 def _sections() -> Iterator[Hits]:
@@ -115,11 +119,10 @@ def _sections() -> Iterator[Hits]:
                 url_for("admin.sections.show", term_id=term.id, section_id=each.id),
                 exact=each.crn == query.text,
             )
-            for each in found[:SHOWN]
+            for each in found[: SHOWN + 1]
         ]
         every = url_for("admin.sections.index", term_id=term.id, q=query.text)
-        title = _("Sections of %(term)s", term=term.name)
-        yield Hits(title, hits, every if len(found) > SHOWN else "")
+        yield _hits(_("Sections of %(term)s", term=term.name), hits, every)
 
 
 def _courses(session: Session, wanted: str) -> Hits:
@@ -130,11 +133,10 @@ def _courses(session: Session, wanted: str) -> Hits:
             "",
             url_for("admin.course_editing.show", course_id=each.id),
         )
-        for each in found[:SHOWN]
+        for each in found
     ]
-    more = more or len(found) > SHOWN
     every = url_for("admin.catalog.index", records="course", q=wanted)
-    return Hits(_("Courses"), hits, every if more else "")
+    return _hits(_("Courses"), hits, every, more=more)
 
 
 def _instructors(session: Session, wanted: str) -> Hits:
@@ -142,11 +144,10 @@ def _instructors(session: Session, wanted: str) -> Hits:
     found, more = instructors.search(session, wanted, 1, by_name, without=False)
     hits = [
         Hit(each.name, each.department, url_for("admin.instructors.show", instructor_id=each.id))
-        for each in found[:SHOWN]
+        for each in found
     ]
-    more = more or len(found) > SHOWN
     every = url_for("admin.instructors.index", q=wanted)
-    return Hits(_("Instructors"), hits, every if more else "")
+    return _hits(_("Instructors"), hits, every, more=more)
 
 
 def _rooms(session: Session, wanted: str) -> Iterator[Hits]:
@@ -155,7 +156,6 @@ def _rooms(session: Session, wanted: str) -> Iterator[Hits]:
         found = rooms.search(session, wanted, SHOWN + 1)
         hits = [
             Hit(each.name, "", url_for("admin.rooms.show", term_id=term.id, room_id=each.id))
-            for each in found[:SHOWN]
+            for each in found
         ]
-        every = url_for("admin.rooms.index", term_id=term.id, q=wanted)
-        yield Hits(_("Rooms"), hits, every if len(found) > SHOWN else "")
+        yield _hits(_("Rooms"), hits, url_for("admin.rooms.index", term_id=term.id, q=wanted))

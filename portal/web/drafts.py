@@ -17,16 +17,15 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from portal.backend import backend
 from portal.core.i18n import _
 from portal.ledger.function_library import translate_errors
+from portal.web.forms import Sent
 from portal.web.http.access import visitor
 
 KEPT = 24 * 60 * 60  # seconds since the admin's last one
 LAST = 10  # per account and kind, so that one admin can't fill the ledger's memory
 LONGEST = 2_000_000  # bytes: enough for the longest list of students
 
-Form = MultiDict[str, str]
 
-
-def save(account: int, path: str, draft: int, form: Form, kind: str = "drafts") -> None:
+def save(account: int, path: str, draft: int, form: Sent, kind: str = "drafts") -> None:
     """Store an admin's form of a page under a number, and replace an older one.
 
     Each `kind` of forms is counted for itself.
@@ -48,14 +47,14 @@ def save(account: int, path: str, draft: int, form: Form, kind: str = "drafts") 
             backend().redis.hdel(forms, *gone)
 
 
-def load(account: int, path: str, draft: int, kind: str = "drafts") -> Form | None:
+def load(account: int, path: str, draft: int, kind: str = "drafts") -> Sent | None:
     """Return the form that the admin stored under the number; None if it is gone."""
     with translate_errors():
         found = backend().redis.hget(_keys(account, kind)[1], _name(path, draft))
     return MultiDict(json.loads(found)) if found else None
 
 
-def every(account: int, path: str, kind: str) -> list[tuple[int, Form]]:
+def every(account: int, path: str, kind: str) -> list[tuple[int, Sent]]:
     """Return the forms of a page that the admin has stored, with their numbers, newest first."""
     order, forms = _keys(account, kind)
     with translate_errors():
@@ -93,7 +92,7 @@ def show_draft(path: str, refused: str = "") -> ResponseReturnValue:
     return redirect(f"{path}?draft={number}", 303)
 
 
-def shown_draft() -> Form | None:
+def shown_draft() -> Sent | None:
     """Return the form in the address; None if there is none, or it is gone."""
     number = request.args.get("draft", type=int)
     found = load(visitor().id, request.path, number) if number else None
@@ -102,7 +101,7 @@ def shown_draft() -> Form | None:
     return found
 
 
-def sent_form() -> Form | None:
+def sent_form() -> Sent | None:
     """Return the form that was posted, or the one stored as a draft; None if there is neither."""
     return request.form if request.method == "POST" else shown_draft()
 

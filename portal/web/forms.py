@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from flask import request
 from flask_wtf import FlaskForm
 from markupsafe import Markup
+from werkzeug.datastructures import MultiDict
 from wtforms import Field, StringField
 from wtforms.validators import StopValidation
 from wtforms.widgets import DateInput, DateTimeLocalInput, HiddenInput, TextArea
@@ -47,6 +48,7 @@ __all__ = [
     "ReasonField",
     "ReasonForm",
     "SelectOneField",
+    "Sent",
     "StudentField",
     "StudentNumbersField",
     "TextField",
@@ -55,6 +57,7 @@ __all__ = [
     "whole_number",
 ]
 
+Sent = MultiDict[str, str]  # the fields of a form, or of an address
 LONGEST_NUMBER = 64  # characters of a student number as typed; real ones are shorter
 
 

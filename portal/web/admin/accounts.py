@@ -23,10 +23,9 @@ from portal.web import drafts
 from portal.web.account import login_limits
 from portal.web.admin.audit_trail import history_of
 from portal.web.admin.record_editing import RecordEdit, confirm_change, form_page, is_complete
-from portal.web.admin.section_forms import Sent
 from portal.web.confirm import Confirmation, NotPossible, confirm
 from portal.web.drafts import render_or_redirect
-from portal.web.forms import Form, TextField, UsernameField
+from portal.web.forms import Form, Sent, TextField, UsernameField
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 from portal.web.paging import page_number, search_text

@@ -23,8 +23,7 @@ from portal.registration.reasons import OBSTACLES, explain
 from portal.reports.effects import adjustments as adjustment_effects
 from portal.reports.effects.adjustments import Target
 from portal.web import drafts
-from portal.web.drafts import Form as Sent
-from portal.web.forms import Form, ReasonField, StudentField, TextField
+from portal.web.forms import Form, ReasonField, Sent, StudentField, TextField
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 from portal.web.student.request_form import KEY, new_key

@@ -1,11 +1,10 @@
 """Changing several sections at once: a form, the effects on each, the change, and its undoing."""
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import time
-from typing import TYPE_CHECKING
 
 from flask import Blueprint, abort, flash, redirect, render_template, request
 from flask.typing import ResponseReturnValue
@@ -45,14 +44,9 @@ from portal.web.admin.sections import (
     may_add_rooms,
     names_of_unread,
 )
-from portal.web.forms import Form, ReasonForm, SelectOneField, TextField
+from portal.web.forms import Form, ReasonForm, SelectOneField, Sent, TextField
 from portal.web.http.access import demand, requires, visitor
 from portal.web.http.layout import go
-
-if TYPE_CHECKING:
-    from portal.catalog.views import MeetingView
-
-    Sent = MultiDict[str, str]
 
 MOST = 100  # sections in the list, and in one step
 STATUSES = {
@@ -176,7 +170,7 @@ class Plan:
         return _action(self.change)
 
     @property
-    def reverse(self) -> "Sent":
+    def reverse(self) -> Sent:
         """Return the form that undoes it, without `undo` if nothing can."""
         ids = [str(each.stored.id) for each in self.edits]
         found: Sent = MultiDict(("section", each) for each in ids)
@@ -276,7 +270,7 @@ def change(term_id: int) -> ResponseReturnValue:
     return go(address)
 
 
-def _done_page(offered: TermCatalog, undo: "Sent | None") -> ResponseReturnValue:
+def _done_page(offered: TermCatalog, undo: Sent | None) -> ResponseReturnValue:
     """Render what was changed, with a button that undoes it."""
     if undo is None:
         flash(_("This change can no longer be undone here."))
@@ -324,7 +318,7 @@ def _carry_out(plan: Plan, by: int, reason: str) -> None:
         make_status_change(plan.change, [each.seen for each in ordered], by, reason)
 
 
-def _seen(term_id: int, sent: "Sent") -> list[SeenSection]:
+def _seen(term_id: int, sent: Sent) -> list[SeenSection]:
     """Return the sections that the review showed, with their versions."""
     ids = sent.getlist("section", type=int)
     return [SeenSection(term_id, each, sent.get(f"version_{each}", 0, type=int)) for each in ids]
@@ -353,7 +347,7 @@ def _refused(plan: Plan, section_id: int, why: str) -> ResponseReturnValue:
 # Reading a form
 
 
-def _read(session: Session, offered: TermCatalog, sent: "Sent") -> tuple[BulkForm, Plan | None]:
+def _read(session: Session, offered: TermCatalog, sent: Sent) -> tuple[BulkForm, Plan | None]:
     """Return the form, and what it changes without its effects; no plan if it has errors."""
     form, known = BulkForm(sent), named_instructors(session)
     ids = dict.fromkeys(sent.getlist("section", type=int)[: MOST + 1])
@@ -465,9 +459,9 @@ def _later(section: SectionView, details: SectionDetails | None) -> SectionView:
 # The list to choose from
 
 
-def _found(offered: TermCatalog, sent: Mapping[str, str]) -> list[SectionView]:
+def _found(offered: TermCatalog, sent: Sent) -> list[SectionView]:
     """Return the sections that a search finds, without canceled ones."""
-    wanted = SectionQuery.parse(sent)  # type: ignore[arg-type]
+    wanted = SectionQuery.parse(sent)
     counts = read_with_fallback.seats(offered.term.id)
     return [
         each
@@ -476,7 +470,7 @@ def _found(offered: TermCatalog, sent: Mapping[str, str]) -> list[SectionView]:
     ]
 
 
-def _form_page(offered: TermCatalog, form: BulkForm, sent: "Sent") -> ResponseReturnValue:
+def _form_page(offered: TermCatalog, form: BulkForm, sent: Sent) -> ResponseReturnValue:
     found, wanted = _found(offered, sent), SectionQuery.parse(sent)
     with transaction() as session:
         known = named_instructors(session)
@@ -502,5 +496,5 @@ def _form_page(offered: TermCatalog, form: BulkForm, sent: "Sent") -> ResponseRe
 
 
 def _rooms(offered: Sequence[SectionView]) -> list[str]:
-    meetings: Iterator[MeetingView] = (each for view in offered for each in view.meetings)
-    return sorted({each.room for each in meetings if each.room})
+    rooms = {each.room for view in offered for each in view.meetings}
+    return sorted(rooms - {""})

@@ -32,11 +32,11 @@ from portal.reports.effects import sections as section_effects
 from portal.web import drafts
 from portal.web.admin.audit_trail import history_of
 from portal.web.admin.record_editing import RecordEdit, confirm_change, is_complete
-from portal.web.admin.section_forms import LinesField, ParsedField, Sent, form_field
+from portal.web.admin.section_forms import LinesField, ParsedField, form_field
 from portal.web.admin.sections import apply_in_ledger
 from portal.web.confirm import Confirmation, done
 from portal.web.drafts import render_or_redirect
-from portal.web.forms import ChoicesField, Form, OneOfField, SelectOneField, TextField
+from portal.web.forms import ChoicesField, Form, OneOfField, SelectOneField, Sent, TextField
 from portal.web.http.access import requires, visitor
 from portal.windows import cohorts
 

@@ -22,10 +22,9 @@ from portal.people.roles import Right
 from portal.web import drafts
 from portal.web.admin.audit_trail import history_of
 from portal.web.admin.record_editing import RecordEdit, confirm_change, form_page, is_complete
-from portal.web.admin.section_forms import Sent
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.drafts import render_or_redirect
-from portal.web.forms import EmailField, Form, SelectOneField, TextField
+from portal.web.forms import EmailField, Form, SelectOneField, Sent, TextField
 from portal.web.http.access import requires, visitor
 from portal.web.paging import page_number, search_text
 

@@ -20,10 +20,9 @@ from portal.core.i18n import _
 from portal.reports import audit_labels, audit_trail
 from portal.reports.effects.sections import OBSTACLES
 from portal.web import drafts
-from portal.web.admin.section_forms import Sent
 from portal.web.confirm import Confirmation, confirm
 from portal.web.drafts import render_or_redirect
-from portal.web.forms import Form, ReasonForm
+from portal.web.forms import Form, ReasonForm, Sent
 from portal.web.http.layout import go
 
 BUTTONS = ("csrf_token", "edit", "more", "confirmed", "reason", "refused")  # are not sent again

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
-from werkzeug.datastructures import MultiDict
 from wtforms import BooleanField, Field, FieldList, FormField, HiddenField, StringField
 from wtforms.validators import StopValidation
 from wtforms.widgets import DateInput, TextArea, TimeInput
@@ -37,15 +36,21 @@ from portal.core.moments import milliseconds
 from portal.registration.seat_counts import is_active
 from portal.reports.effects.sections import OBSTACLES
 from portal.web.admin.window_forms import FARTHEST, KINDS, TOO_FAR, CohortForm
-from portal.web.forms import ChoicesField, Form, MomentField, NumberField, SelectOneField, TextField
+from portal.web.forms import (
+    ChoicesField,
+    Form,
+    MomentField,
+    NumberField,
+    SelectOneField,
+    Sent,
+    TextField,
+)
 from portal.windows import cohorts
 
 MOST_MEETINGS, MOST_RESERVES = 20, 8
 MOST_ROWS = 200  # of one kind that are read
 WITHIN = 366  # days around the term; a date outside has a mistyped year
 CRN = re.compile(r"[\w.-]{1,24}")
-
-Sent = MultiDict[str, str]
 
 
 class ParsedField(StringField):  # type: ignore[misc]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -45,13 +45,10 @@ from portal.reports.effects import sections as effects
 from portal.web import confirm
 from portal.web.admin.audit_trail import with_differences
 from portal.web.confirm import Confirmation, seen_number
-from portal.web.forms import OptionalReasonForm, ReasonForm
+from portal.web.forms import OptionalReasonForm, ReasonForm, Sent
 from portal.web.http.access import demand, requires, visitor
 from portal.web.paging import count_pages, page_number
 from portal.windows.warmup import send_sections
-
-if TYPE_CHECKING:
-    from werkzeug.datastructures import MultiDict
 
 bp = Blueprint("sections", __name__, url_prefix="/terms/<int:term_id>/sections")
 
@@ -126,7 +123,7 @@ class SectionQuery:
     fewer: int = 0
 
     @classmethod
-    def parse(cls, args: "MultiDict[str, str]") -> "SectionQuery":
+    def parse(cls, args: Sent) -> "SectionQuery":
         """Return the query of the address; ignore invalid values."""
         status, fewer = args.get("status", ""), whole_number(args.get("fewer", ""), DIGITS)
         return cls(Query.parse(args), status if status in STATUSES else "", fewer or 0)

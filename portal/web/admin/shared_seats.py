@@ -26,10 +26,10 @@ from portal.reports.effects.sections import OBSTACLES
 from portal.web import drafts
 from portal.web.admin.record_editing import confirm_change, is_complete
 from portal.web.admin.section_editing import TEMPLATE, preview, reason_form
-from portal.web.admin.section_forms import NamesField, Sent
+from portal.web.admin.section_forms import NamesField
 from portal.web.admin.sections import apply_in_ledger, find_or_404
 from portal.web.drafts import render_or_redirect
-from portal.web.forms import Form, NumberField, TextField
+from portal.web.forms import Form, NumberField, Sent, TextField
 from portal.web.http.access import requires, visitor
 
 bp = Blueprint("shared_seats", __name__, url_prefix="/terms/<int:term_id>/sections")

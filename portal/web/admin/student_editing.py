@@ -22,7 +22,7 @@ from portal.people.student_editing import NumberTaken, StudentDetails, UsernameT
 from portal.recorder.promotion import retry_skipped
 from portal.web import drafts
 from portal.web.admin.record_editing import RecordEdit, confirm_change, form_page, is_complete
-from portal.web.admin.section_forms import ParsedField, Sent
+from portal.web.admin.section_forms import ParsedField
 from portal.web.admin.students import address_of
 from portal.web.confirm import Confirmation, done
 from portal.web.drafts import render_or_redirect
@@ -31,6 +31,7 @@ from portal.web.forms import (
     EmailField,
     Form,
     SelectOneField,
+    Sent,
     TextField,
     UsernameField,
 )

@@ -1,7 +1,7 @@
 """Under-filled sections: a list of them, by limits, to cancel several in one step."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flask import Blueprint, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -20,12 +20,9 @@ from portal.reports.effects.sections import obstacle, of_losses
 from portal.reports.underfilled import Limits, sections_to_cancel
 from portal.web import drafts
 from portal.web.admin.sections import apply_in_ledger
-from portal.web.forms import ReasonForm
+from portal.web.forms import ReasonForm, Sent
 from portal.web.http.access import demand, requires, visitor
 from portal.web.http.layout import go
-
-if TYPE_CHECKING:
-    from werkzeug.datastructures import MultiDict
 
 MOST = 200  # sections in the list, and in one step
 # Columns that sort the list; the emptiest sections come first.
@@ -61,7 +58,7 @@ def index(term_id: int) -> ResponseReturnValue:
 def review_page(
     catalog: TermCatalog,
     chosen: list[SectionView],
-    sent: "MultiDict[str, str]",
+    sent: Sent,
     form: ReasonForm,
     skipped: Sequence[tuple[str, str]] = (),
 ) -> ResponseReturnValue:
@@ -113,9 +110,7 @@ def cancel(term_id: int) -> ResponseReturnValue:
     return go(url_for("admin.underfilled.index", term_id=term_id, **limits))
 
 
-def _ticked(
-    catalog: TermCatalog, sent: "MultiDict[str, str]", form: ReasonForm
-) -> list[SectionView]:
+def _ticked(catalog: TermCatalog, sent: Sent, form: ReasonForm) -> list[SectionView]:
     """Return the chosen sections; add an error if there are none or too many."""
     chosen = catalog.some(sent.getlist("section", type=int)[: MOST + 1])
     for each in chosen:
@@ -136,9 +131,7 @@ def _nothing_canceled(catalog: TermCatalog, section_id: int, why: str) -> Respon
     return drafts.show_draft(request.path, refusal)
 
 
-def _list_page(
-    catalog: TermCatalog, form: ReasonForm, sent: "MultiDict[str, str]"
-) -> ResponseReturnValue:
+def _list_page(catalog: TermCatalog, form: ReasonForm, sent: Sent) -> ResponseReturnValue:
     limits, sorting = Limits.parse(sent), Sorting.parse(SORTS, sent)
     found = [
         (section, seats)

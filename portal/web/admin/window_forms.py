@@ -14,13 +14,12 @@ from portal.web.forms import (
     Form,
     MomentField,
     OneOfField,
+    Sent,
     StudentNumbersField,
     TextField,
 )
 from portal.windows import cohorts
 from portal.windows.service import NewWindow
-
-Sent = MultiDict[str, str]
 
 FARTHEST = 5 * 365 * 24 * 60 * 60_000  # ms; a later time means a mistyped year
 TOO_FAR = _l("%(field)s: this is more than five years away. Check the year.")

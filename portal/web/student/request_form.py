@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from flask import abort, g
@@ -18,15 +17,13 @@ from portal.registration.credits import credit_choices, hundredths
 from portal.registration.next_steps import section_name
 from portal.registration.requests import Requester
 from portal.web.account.login import safe_path
+from portal.web.forms import Sent
 from portal.web.http import resuming
 from portal.web.http.access import visitor
 from portal.web.http.admission import access_token
 from portal.web.http.request_info import split_url
 from portal.web.http.request_limits import take_charge
 from portal.web.http.resuming import resumes
-
-if TYPE_CHECKING:
-    from werkzeug.datastructures import MultiDict
 
 KEY = re.compile(r"[\w-]{8,64}", re.ASCII)
 NUMBER = re.compile(r"\d{1,9}", re.ASCII)
@@ -62,9 +59,9 @@ def requester(term_id: int) -> Requester:
     return Requester(student, term_id, key(), correlation(), window, take_charge())
 
 
-def fields() -> "MultiDict[str, str]":
+def fields() -> Sent:
     """Return the form's fields, or the choices made in it before a login led back to it."""
-    sent: MultiDict[str, str] = request.form if request.method == "POST" else request.args
+    sent: Sent = request.form if request.method == "POST" else request.args
     return sent
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from cachetools import LRUCache, TTLCache, cached
@@ -24,6 +24,7 @@ from portal.registration import precheck, rules
 from portal.registration.next_steps import RefusalContext, section_name
 from portal.registration.reasons import explain
 from portal.registration.restrictions import audience
+from portal.web.forms import Sent
 from portal.web.student import bp, fragments
 from portal.web.student.fragments import SectionAct, render_fragment
 from portal.web.student.student_term import (
@@ -34,9 +35,6 @@ from portal.web.student.student_term import (
     section_title,
 )
 from portal.windows.phases import sections_visible
-
-if TYPE_CHECKING:
-    from werkzeug.datastructures import MultiDict
 
 KEPT = 10_000  # sections, some KB each
 
@@ -256,9 +254,7 @@ class Listing:
         return max(0, self.total - self.page * PAGE)
 
 
-def listing(
-    student_term: StudentTerm, args: "MultiDict[str, str]", *, last_page_only: bool = False
-) -> Listing:
+def listing(student_term: StudentTerm, args: Sent, *, last_page_only: bool = False) -> Listing:
     """Return the pages up to the requested one, or that one alone; empty after selection ends."""
     query = Query.parse(args)
     if not sections_visible(student_term.phase):
@@ -283,9 +279,7 @@ def listing(
     )
 
 
-def likely_sections(
-    args: "MultiDict[str, str]", who: StudentProfile, catalog: TermCatalog
-) -> list[int]:
+def likely_sections(args: Sent, who: StudentProfile, catalog: TermCatalog) -> list[int]:
     """Return the sections of the first page, as far as they don't depend on seats or the plan."""
     query = Query.parse(args)
     if query.open_only or query.fitting_only or query.eligible_only:

@@ -33,6 +33,7 @@ from portal.registration import limits
 from portal.registration.next_steps import section_name
 from portal.registration.plans import Plan
 from portal.registration.requests import Alternative
+from portal.web.forms import Sent
 from portal.web.http.access import requires, visitor
 from portal.web.http.request_info import split_url
 from portal.web.http.shared_pages import Parts, render_shared
@@ -233,7 +234,7 @@ def _refresh(now: StudentTerm) -> int:
     return left + 1 + spread // 5 if left < 40 else 20 + spread
 
 
-def _args_of_page() -> "MultiDict[str, str]":
+def _args_of_page() -> Sent:
     """Return the search and filters of the page that sent the request."""
     return MultiDict(parse_qsl(split_url(request.htmx.current_url).query))
 

@@ -11,7 +11,6 @@ from sqlalchemy import select
 
 from portal.backend import backend
 from portal.catalog.local_time import local_clock
-from portal.catalog.models import Term
 from portal.core import bulkheads, flags
 from portal.core.db import transaction
 from portal.core.flags import Switched, Switching
@@ -29,6 +28,7 @@ from portal.recorder.consistency import audit_runs
 from portal.recorder.events import STUDENT_EVENTS
 from portal.recorder.models import ContinuousAudit
 from portal.recorder.status import HOUR_SPANS, stage_lags
+from portal.web.admin.terms import term_or_404
 from portal.web.confirm import Confirmation, NotPossible, confirm, seen_number
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
@@ -247,8 +247,7 @@ def start_audit(term_id: int) -> ResponseReturnValue:
     """Start an audit in a worker; only one runs at a time."""
     with translate_errors():
         bulkheads.check_background_queue(backend().redis)
-    with transaction() as session:
-        _live(session.get(Term, term_id))
+    term_or_404(term_id)
     if audit_runs.start(term_id, visitor().id):
         flash(_("The audit has started. You can leave this page."))
     else:
@@ -258,8 +257,8 @@ def start_audit(term_id: int) -> ResponseReturnValue:
 
 
 def _audits(term_id: int) -> dict[str, object]:
+    term = term_or_404(term_id)
     with transaction() as session:
-        term = _live(session.get(Term, term_id))
         found = audit_runs.latest(session, term_id, EARLIER)
         named = select(Account.id, Account.name).where(
             Account.id.in_({run.account_id for run in found})
@@ -272,7 +271,3 @@ def _audits(term_id: int) -> dict[str, object]:
             "standing": session.get(ContinuousAudit, term_id),
             "steps": AUDIT_STEPS,
         }
-
-
-def _live(term: Term | None) -> Term:
-    return abort(404) if term is None or term.deleted_at else term

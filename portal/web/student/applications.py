@@ -34,7 +34,7 @@ from portal.applications.service import REFUSED, ApplicationRefused
 from portal.applications.uploads import NewUpload, WrongStart
 from portal.backend import backend
 from portal.catalog.formatting import day, money
-from portal.catalog.term_catalog import NoSuchTerm, SectionView, TermCatalog, catalog_of
+from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.catalog.views import TermView
 from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds
@@ -165,7 +165,7 @@ def apply_step(start: ApplicationStart | None) -> NextStep | None:
 @requires(Right.APPLY)
 def applications(term_id: int) -> ResponseReturnValue:
     """Render the student's applications of the term, and the kinds to start."""
-    term = _offered(term_id).term
+    term = catalog_of(term_id).term
     return render_template(
         "student/applications.html",
         term=term,
@@ -180,7 +180,7 @@ def applications(term_id: int) -> ResponseReturnValue:
 @requires(Right.APPLY)
 def start_application(term_id: int, kind: str) -> ResponseReturnValue:
     """Choose the class that the application is about, and start a draft."""
-    offered = _offered(term_id)
+    offered = catalog_of(term_id)
     declared = next((each for each in _mine_to_start() if each.name == kind), None) or abort(404)
     form = _start_form(declared, offered, request.args.get("section", ""))
     if service.is_late(declared, term_id):
@@ -211,7 +211,7 @@ def application(term_id: int, application_id: int) -> ResponseReturnValue:
     line = _mine(term_id, application_id)
     return render_template(
         "student/application.html",
-        term=_offered(term_id).term,
+        term=catalog_of(term_id).term,
         line=line,
         progress=_progress(line),
         advice=_advice(line),
@@ -244,7 +244,7 @@ def application_step(term_id: int, application_id: int, part: str) -> ResponseRe
         return go(_after(term_id, line, step))
     page = render_template(
         "student/application_step.html",
-        term=_offered(term_id).term,
+        term=catalog_of(term_id).term,
         line=line,
         step=step,
         number=line.kind.steps.index(step) + 1,
@@ -274,7 +274,7 @@ def application_fee(term_id: int, application_id: int) -> ResponseReturnValue:
             )
     page = render_template(
         "student/application_fee.html",
-        term=_offered(term_id).term,
+        term=catalog_of(term_id).term,
         line=line,
         form=form,
         after=url_for("student.review_application", term_id=term_id, application_id=line.id),
@@ -304,7 +304,7 @@ def fee_receipt(term_id: int, application_id: int) -> ResponseReturnValue:
     if not (line.charge and line.charge.paid_at):
         abort(404)
     return render_template(
-        "student/application_receipt.html", term=_offered(term_id).term, line=line, **TEXTS
+        "student/application_receipt.html", term=catalog_of(term_id).term, line=line, **TEXTS
     )
 
 
@@ -456,7 +456,7 @@ def _documents_url(term_id: int, line: ApplicationView) -> str:
 def _documents_page(term_id: int, line: ApplicationView, form: DocumentForm) -> str:
     return render_template(
         "student/application_documents.html",
-        term=_offered(term_id).term,
+        term=catalog_of(term_id).term,
         line=line,
         form=form,
         after=_after_documents(term_id, line),
@@ -485,7 +485,7 @@ def review_application(term_id: int, application_id: int) -> ResponseReturnValue
         return go(_documents_url(term_id, line))
     page = render_template(
         "student/application_review.html",
-        term=_offered(term_id).term,
+        term=catalog_of(term_id).term,
         line=line,
         form=form,
         **TEXTS,
@@ -531,13 +531,6 @@ def _pays(line: ApplicationView) -> bool:
     """Return whether the fee is still to be paid."""
     application = line.application
     return bool(application.fee) and not application.paid and application.state in fees.PAYABLE
-
-
-def _offered(term_id: int) -> TermCatalog:
-    try:
-        return catalog_of(term_id)
-    except NoSuchTerm:
-        abort(404)
 
 
 def _mine(term_id: int, application_id: int) -> ApplicationView:

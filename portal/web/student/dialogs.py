@@ -10,7 +10,7 @@ from flask import abort, make_response, render_template, request
 from flask.typing import ResponseReturnValue
 
 from portal.backend import backend
-from portal.catalog.term_catalog import NoSuchTerm, SectionView, TermCatalog, catalog_of
+from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.core import logs
 from portal.core.cache import AWAY
 from portal.core.i18n import _l
@@ -220,10 +220,7 @@ def require_visible(now: StudentTerm, view: SectionView) -> None:
 
 def published_section(term_id: int, section_id: int) -> SectionView:
     """Return a published section, or respond with 404."""
-    try:
-        return catalog_of(term_id).published(section_id) or abort(404)
-    except NoSuchTerm:
-        abort(404)
+    return catalog_of(term_id).published(section_id) or abort(404)
 
 
 @bp.errorhandler(KeyReused)

@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from htmx_flask import request
 
 from portal.catalog import linked_courses
-from portal.catalog.term_catalog import NoSuchTerm, SectionView, catalog_of
+from portal.catalog.term_catalog import SectionView, catalog_of
 from portal.core import logs
 from portal.core.cache import AWAY
 from portal.core.i18n import _, _l
@@ -120,8 +120,6 @@ def submit_plan(term_id: int) -> ResponseReturnValue:
         sent, term = plans.read(request.form.get("plan", "")), catalog_of(term_id).term
     except ValueError:
         abort(400)
-    except NoSuchTerm:
-        abort(404)
     if not sent.choices:
         abort(400)
     try:

@@ -30,9 +30,7 @@ from redis.exceptions import ConnectionError as NoConnection
 from redis.retry import Retry
 
 from portal.core import redis_clients
-from portal.core.redis_clients import ClusterUrl, PatientConnectionPool, has_lost_its_role
-
-Address = tuple[str, int]
+from portal.core.redis_clients import Address, ClusterUrl, PatientConnectionPool, has_lost_its_role
 
 TIMEOUT = 0.5  # seconds for one server to say what it knows of the cluster
 UNSERVED = (AskError, TryAgainError, ClusterDownError)  # MOVED is an AskError

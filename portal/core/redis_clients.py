@@ -4,9 +4,12 @@ All lead to the server in the URL, or with `redis+sentinel://` to the current pr
 cluster are in `ledger_servers`.
 """
 
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, Full
+from threading import Lock
+from time import monotonic
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -14,11 +17,13 @@ from redis import BlockingConnectionPool, Redis
 from redis.backoff import NoBackoff
 from redis.connection import parse_url
 from redis.exceptions import ConnectionError as NoConnection
-from redis.exceptions import ReadOnlyError, ResponseError
+from redis.exceptions import ReadOnlyError, RedisError, ResponseError
 from redis.retry import Retry
 from redis.sentinel import Sentinel, SentinelConnectionPool, SentinelManagedConnection
 
 from portal.core.idle_connections import has_unread_data
+
+Address = tuple[str, int]
 
 SILENCE = 3  # seconds for a server to answer by default
 
@@ -89,6 +94,15 @@ class PatientConnectionPool(BlockingConnectionPool):
     answered = 0
     # What its server replicates, but does not store (`replicas.behind`).
     marker: tuple[str, ...] = ("PUBLISH", "replicated", "")
+
+    @property
+    def server(self) -> Address | None:
+        """Return the server that connections lead to; None if only one is possible."""
+        return None
+
+    def is_primary(self, server: Address | None) -> bool:  # noqa: ARG002  no sentinels, no other
+        """Return whether no other server has been promoted in its place."""
+        return True
 
     def get_connection(self, *_: Any, **__: Any) -> Any:
         """Return a free connection to a server that is there."""
@@ -189,7 +203,7 @@ def pool(sentinels: Sentinels, **settings: Any) -> PatientConnectionPool:
     once = Retry(NoBackoff(), 0)
     kwargs = {**options, "retry": once, "password": sentinels.sentinel_password}
     manager = Sentinel(sentinels.hosts, sentinel_kwargs=kwargs)  # type: ignore[no-untyped-call]
-    return _Pool(  # type: ignore[no-untyped-call]
+    return _Pool(
         sentinels.name,
         manager,
         connection_class=_Connection,
@@ -224,6 +238,38 @@ def has_lost_its_role(error: ResponseError) -> bool:
 
 class _Pool(SentinelConnectionPool, PatientConnectionPool):
     """Waits for a free connection where redis-py's pool raises."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)  # type: ignore[no-untyped-call]
+        self._asking = Lock()
+        self._asked = 0.0  # when the sentinels were last asked (monotonic)
+        self._named: Counter[Address | None] = Counter()  # how many of them name a server
+
+    @property
+    def server(self) -> Address | None:
+        """Return the primary as far as this process knows."""
+        return self.master_address  # type: ignore[no-any-return]
+
+    def is_primary(self, server: Address | None) -> bool:
+        """Ask all sentinels now, and return whether most of them name this server.
+
+        Callers who come while they are being asked share the next answer.
+        """
+        came, sentinels = monotonic(), self.sentinel_manager.sentinels
+        with self._asking:
+            if self._asked < came:
+                self._asked = monotonic()
+                self._named = Counter(map(self._named_by, sentinels))
+        return server is not None and 2 * self._named[server] > len(sentinels)
+
+    def _named_by(self, sentinel: Redis) -> Address | None:
+        """Return the primary that a sentinel names and reaches; None if there is none."""
+        with suppress(RedisError):
+            masters: Any = sentinel.sentinel_masters()
+            state = masters.get(self.service_name)
+            if state and self.sentinel_manager.check_master_state(state, self.service_name):
+                return state["ip"], state["port"]
+        return None
 
     def owns_connection(self, connection: Any) -> bool:
         """Return whether this process opened it; redis-py leaks one per failed connect."""

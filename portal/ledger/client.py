@@ -6,12 +6,12 @@ Credits are hundredths. Times are milliseconds since 1970 by the ledger's clock.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from redis import Redis
 from redis.exceptions import TimeoutError as LateReply
 
-from portal.core.ledger_servers import Address, Servers, address_of
+from portal.core.ledger_servers import Servers, address_of
 from portal.ledger import replies
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import FunctionLibrary, prefix, translate_errors
@@ -36,6 +36,9 @@ from portal.ledger.types import (
     WindowView,
     as_payload,
 )
+
+if TYPE_CHECKING:
+    from portal.core.redis_clients import Address
 
 Answer = TypeVar("Answer")
 Times = tuple[int, int]  # when a window opens and closes (ms)

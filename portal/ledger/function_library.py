@@ -25,7 +25,6 @@ from portal.core.ledger_servers import UNSERVED, Servers
 from portal.core.metrics import DECISION_TIME
 from portal.ledger import replicas
 from portal.ledger.errors import LedgerSilent, LedgerUnavailable
-from portal.ledger.replicas import Command
 from portal.ledger.types import NOT_OVERRIDABLE, SECTION_FIELDS
 
 FUNCTIONS = Path(__file__).with_name("functions")
@@ -104,7 +103,7 @@ class FunctionCall:
         # It is connected now or has raised: nothing was sent.
         connection: Any = pool.get_connection()
         try:
-            return self._send_on(connection, replicas.behind(pool, self.replicas))
+            return self._send_on(connection, pool)
         except BusyLoadingError:
             raise  # an answer: nothing was done
         except NO_REPLY:
@@ -113,7 +112,8 @@ class FunctionCall:
         finally:
             pool.release(connection)
 
-    def _send_on(self, connection: Any, behind: Sequence[Command]) -> Any:
+    def _send_on(self, connection: Any, pool: Any) -> Any:
+        behind = replicas.behind(pool, self.replicas)
         commands = [("FCALL", *self.arguments), *behind]
         connection.send_packed_command(connection.pack_commands(commands))
         reply, *others = [_answer(connection) for _ in range(1 + len(behind))]
@@ -121,7 +121,7 @@ class FunctionCall:
             raise reply
         if others:
             try:
-                replicas.check(others, self.replicas)
+                replicas.check(others, self.replicas, pool, (connection.host, connection.port))
             except replicas.TooFewReplicas:
                 connection.mark_for_reconnect()  # another server may be the primary now
                 raise

@@ -10,7 +10,7 @@ from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import ConnectionError as LostConnection
 
-from portal.core.redis_clients import PatientConnectionPool
+from portal.core.redis_clients import Address, PatientConnectionPool
 
 TIMEOUT = 1000  # ms to wait for replicas, less than a client waits for the server
 LAG = 5  # seconds since a replica's last sign of life until it no longer counts
@@ -35,7 +35,8 @@ class ReplicaLeft(LostConnection):
 class ReplicaHistory:
     """The most replicas that a primary has had, and since when (monotonic) some have left."""
 
-    most: int = 0
+    ever: int = 0
+    most: int = 0  # without those that left long ago
     since: float | None = None
     checked: float = 0.0
 
@@ -45,6 +46,7 @@ class ReplicaHistory:
         if now - self.checked > GRACE:
             self.since = None  # they may have come back and left again
         self.checked = now
+        self.ever = max(self.ever, there)
         if there < self.most:
             self.since = self.since or now
             if now - self.since < GRACE:
@@ -71,6 +73,7 @@ def behind(pool: PatientConnectionPool, replicas: int) -> Sequence[Command]:
 def execute(pipe: Pipeline, replicas: int) -> list[Any]:
     """Return the replies to a pipeline that is no transaction; raise TooFewReplicas."""
     count, pool = len(pipe), cast("PatientConnectionPool", pipe.connection_pool)
+    server = pool.server
     for command in behind(pool, replicas):
         pipe.execute_command(*command)  # type: ignore[no-untyped-call]
     replies = pipe.execute(raise_on_error=False)
@@ -79,20 +82,24 @@ def execute(pipe: Pipeline, replicas: int) -> list[Any]:
             raise reply
     if replicas:
         try:
-            check(replies[count:], replicas)
+            check(replies[count:], replicas, pool, server)
         except TooFewReplicas:
             pool.disconnect(inuse_connections=False)  # another server may be the primary now
             raise
     return replies[:count]
 
 
-def check(replies: Sequence[Any], replicas: int) -> None:
+def check(
+    replies: Sequence[Any], replicas: int, pool: PatientConnectionPool, server: Address | None
+) -> None:
     """Raise TooFewReplicas unless WAIT counted enough; a demoted server counts none.
 
-    `replies` are those to the commands of `behind`.
+    `replies` are those of `server` to the commands of `behind`.
 
     Raises ReplicaLeft if one left the primary lately. It may be about to be promoted, while the old
-    primary was frozen, wakes, and still gets confirmations from another replica.
+    primary was frozen, wakes, and still gets confirmations from another replica. As long as it is
+    away, most sentinels must still name the primary: in a network that is split for some only, they
+    may have promoted the replica without reaching the others.
     """
     marked, replicated, reply = replies
     found = replicated if isinstance(replicated, int) and not isinstance(marked, Exception) else 0
@@ -100,20 +107,28 @@ def check(replies: Sequence[Any], replicas: int) -> None:
         raise TooFewReplicas(f"{found} of {replicas} replicas have the decision")
     if not isinstance(reply, bytes):
         raise TooFewReplicas(f"the primary does not tell who follows it: {reply}")
-    if not _settled(reply):
+    history, there = _history(reply), _online(reply)
+    if not history.settled(there):
         raise ReplicaLeft("a replica has just left: it may be the next primary")
+    if there < history.ever and not pool.is_primary(server):
+        raise TooFewReplicas("most sentinels do not name this server as the primary")
 
 
 def notice_changes(redis: Redis) -> None:
     """Read which replicas follow the primary, to notice at once when one leaves."""
     reply: Any = redis.execute_command(INFO)  # type: ignore[no-untyped-call]
-    _settled(reply)
+    _history(reply).settled(_online(reply))
 
 
-def _settled(reply: bytes) -> bool:
+def _history(reply: bytes) -> ReplicaHistory:
+    """Return the history of the primary that sent the reply."""
     found = REPLICATION_ID.search(reply)
-    history = _histories.setdefault(found[1] if found else b"", ReplicaHistory())
-    return history.settled(reply.count(b"state=online"))
+    return _histories.setdefault(found[1] if found else b"", ReplicaHistory())
+
+
+def _online(reply: bytes) -> int:
+    """Return how many replicas follow the primary that sent the reply."""
+    return reply.count(b"state=online")
 
 
 def in_sync(redis: Redis) -> int:

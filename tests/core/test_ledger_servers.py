@@ -9,7 +9,8 @@ from redis.exceptions import TimeoutError as LateReply
 from redis.exceptions import TryAgainError
 
 from portal.core import redis_clients
-from portal.core.ledger_servers import Address, Cluster, ClusterServers
+from portal.core.ledger_servers import Cluster, ClusterServers
+from portal.core.redis_clients import Address
 from portal.ledger.client import Ledger
 from portal.ledger.function_library import prefix
 

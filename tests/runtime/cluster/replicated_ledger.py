@@ -93,6 +93,32 @@ class Stage:
             except RedisError:
                 return ""
 
+    def name(self, number: int) -> None:
+        """Let all sentinels name another primary, and that server leave the former one.
+
+        The others are not told, as if the network kept the sentinels away from them.
+        """
+        with redis_clients.commands(self.at.server_url(number), size=1) as redis:
+            redis.execute_command("REPLICAOF", "NO", "ONE")
+        # A sentinel may still hear of the former primary from one that names it.
+        until(lambda: {self._names(each, number) for each in (1, 2, 3)} == {True})
+
+    def _names(self, sentinel: int, number: int) -> bool:
+        """Return whether a sentinel names the server as the primary; else tell it to."""
+        named, port = demo_cluster.NAME, self.at.servers[number - 1]
+        with redis_clients.commands(self.at.sentinel_url(sentinel), size=1) as redis:
+            if redis.sentinel_masters()[named]["port"] == port:
+                return True
+            for act in (
+                ("REMOVE", named),
+                ("MONITOR", named, demo_cluster.HOST, port, 2),
+                ("SET", named, "auth-pass", self.at.password),
+                ("SET", named, "down-after-milliseconds", demo_cluster.DOWN_AFTER),
+                ("SET", named, "failover-timeout", demo_cluster.FAILOVER),
+            ):
+                redis.execute_command("SENTINEL", *act)
+        return False
+
     def heal(self) -> None:
         """Have all servers back, each in its part; sooner than the sentinels would see to it."""
         for number, child in enumerate(self.servers, 1):

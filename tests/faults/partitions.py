@@ -105,7 +105,7 @@ def _door(trial: Trial, number: int, undo: ExitStack, held: proxies.Held) -> pro
     redis.config_set("replica-announce-port", port)
     undo.callback(_announce_own_port, redis)
     redis.config_set("port", behind)
-    undo.callback(redis.config_set, "port", port)
+    undo.callback(reopen, trial, at, number, redis)
     door = proxies.of_port(port, behind, held)
     undo.callback(door.leave)
     clients = {int(each["addr"].rpartition(":")[2]): each["id"] for each in redis.client_list()}

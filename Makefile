@@ -5,7 +5,7 @@
 # make test    set-up, lint, types, unit, integration and browser tests
 # make assets  build the styles and scripts of the pages into static/build
 # make lint    the linter, the formatter, the types and the layers (.importlinter)
-# make translations  gather the texts, and say which are not translated yet
+# make translations  gather the texts, and list those that are not translated yet
 # make lock    renew the lock files (needs uv and npm)
 # make soak    the tests of crowds, of models, of properties and of hostile input with many more rounds
 # make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (two hours)
@@ -77,10 +77,7 @@ lint: $(TESTABLE)
 assets: $(ASSETS)
 
 translations: $(TESTABLE)
-	@sh .ci/texts .venv/messages.pot
-	@$(BIN)/pybabel -q update -i .venv/messages.pot -d portal/translations -w 100 \
-	  --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date
-	@$(BIN)/pytest -q --no-header --tb=line tests/test_translations.py
+	@$(BIN)/python -m tests.translations
 
 soak: $(TESTABLE) $(WORDS)
 	FAIRSEAT_SOAK=1 $(BIN)/pytest tests/ledger/test_crowd.py tests/ledger/test_model.py \

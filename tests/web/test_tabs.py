@@ -16,7 +16,11 @@ TABS = {
     "/admin": ("page", "Windows"),
     "/admin/terms/{term}/windows/new": ("true", "Windows"),
     "/admin/terms/{term}/windows/{window}/room": ("true", "Windows"),
+    "/admin/terms/{term}/windows/{window}/room/admit": ("true", "Windows"),
+    "/admin/terms/{term}/windows/{window}/report": ("true", "Windows"),
     "/admin/terms/{term}/rules": ("true", "Windows"),
+    "/admin/terms/{term}/edit": ("true", "Windows"),
+    "/admin/terms/{term}/rounds": ("true", "Windows"),
     "/admin/terms/{term}/sections": ("page", "Sections"),
     "/admin/terms/{term}/sections/new": ("true", "Sections"),
     "/admin/terms/{term}/sections/deleted": ("true", "Sections"),
@@ -24,6 +28,9 @@ TABS = {
     "/admin/terms/{term}/sections/{section}/edit": ("true", "Sections"),
     "/admin/terms/{term}/sections/{section}/cancel": ("true", "Sections"),
     "/admin/terms/{term}/sections/{section}/results": ("true", "Sections"),
+    "/admin/terms/{term}/sections/{section}/share": ("true", "Sections"),
+    "/admin/terms/{term}/sections/several": ("true", "Sections"),
+    "/admin/terms/{term}/rooms": ("true", "Sections"),
     "/admin/terms/{term}/adjust": ("true", "Sections"),
     "/admin/terms/{term}/underfilled": ("true", "Sections"),
     "/teaching/sections/{section}": ("true", "Sections"),
@@ -67,6 +74,23 @@ def test_each_admin_page_marks_its_tab(
         page = admin.get(address.format(**known), follow_redirects=True).text
         found[address] = [(how, label.strip()) for how, label in MARKED.findall(page)]
     assert found == {address: [tab] for address, tab in TABS.items()}
+
+
+def test_every_module_of_pages_about_a_term_has_a_tab_in_the_table(app: Flask) -> None:
+    known = dict.fromkeys(("term", "section", "student", "window", "account"), 1)
+    site = app.url_map.bind("localhost")
+    with_tab = {_module(site.match(address.format(**known))[0]) for address in TABS}
+    pages = {
+        _module(route.endpoint)
+        for route in app.url_map.iter_rules()
+        if route.rule.startswith("/admin/terms/")
+    }
+    missing = pages - with_tab - {"admin.exports"}  # downloads
+    assert not missing, f"Add an address of each module and its tab to TABS: {missing}"
+
+
+def _module(endpoint: str) -> str:
+    return endpoint.rpartition(".")[0]
 
 
 def test_sections_tab_leads_to_the_latest_term(admin: FlaskClient, term: Term) -> None:

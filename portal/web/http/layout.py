@@ -15,10 +15,11 @@ from portal.catalog import requisites
 from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import term_label
 from portal.core.i18n import LANGUAGES, current_locale
+from portal.people.roles import Right
 from portal.people.visitors import Visitor
 from portal.recorder import read_with_fallback
 from portal.web.http import flash_messages
-from portal.web.http.access import visitor
+from portal.web.http.access import rule_of, visitor
 from portal.web.http.device_zone import clock_note, device_zone, term_note
 
 HTMX = {
@@ -40,6 +41,11 @@ HTMX = {
         {"code": "[45]..", "swap": True, "error": True},
     ],
 }
+
+# A page about a term belongs to the tab Sections if its view demands one of these, else to Windows.
+SECTION_RIGHTS = frozenset(
+    {Right.SEE_SECTIONS, Right.CHANGE_SECTIONS, Right.SCHEDULE, Right.ADJUST}
+)
 
 CODE = re.compile(r"\b(?:[A-Z]+ )?\w+-\w+\b")
 MACROS = ("ui", "forms", "lists")  # of templates/macros; each may use those before it
@@ -81,6 +87,7 @@ def _around() -> dict[str, Any]:
         "visitor": _visitor(),
         # Someone is logged in, but a store is unavailable, so their name is unknown.
         "nameless": "_user_id" in session and request.blueprint == "student",
+        "demands_section_right": bool(_demanded() & SECTION_RIGHTS),
         "institution": settings.institution,
         "htmx_config": HTMX,
         "times": clock,
@@ -94,6 +101,12 @@ def _around() -> dict[str, Any]:
         # The same content as its own page, or inside the dialog of the page that requested it.
         "layout": "dialog.html" if request.headers.get("HX-Target") == "dialog" else "base.html",
     }
+
+
+def _demanded() -> frozenset[str]:
+    """Return the rights that the view of this request demands; empty if no view answers it."""
+    view = current_app.view_functions.get(request.endpoint or "")
+    return rule_of(view) if view else frozenset()
 
 
 def _visitor() -> Visitor | None:

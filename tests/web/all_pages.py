@@ -40,7 +40,7 @@ from tests.applications.stories import an_application, decider
 from tests.cast import Cast, Meets
 from tests.exchange.makers import a_mapping, an_export, an_import
 from tests.rounds.builders import a_round
-from tests.web.http.route_rules import RULES
+from tests.web.http.route_rules import rule_for
 from tests.web.pages import address, press
 from tests.web.student.plans import plan_section
 from tests.web.visitors import browser_of
@@ -74,7 +74,7 @@ def pages_of(app: Flask, values: Values, username: str) -> Iterator[str]:
     refused = set[str]()
     for route in _routes(app):
         blueprint, found = route.endpoint.partition(".")[0], _filled(route, values)
-        if RULES[f"GET {route.rule}"].of(username) not in {"login", "no"}:
+        if rule_for(f"GET {route.rule}").of(username) not in {"login", "no"}:
             yield from found
         elif blueprint not in refused:
             refused.add(blueprint)

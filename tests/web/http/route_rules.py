@@ -6,6 +6,7 @@ Ada's: her receipt, her notification, a section that she is in and that Iris tea
 
 from typing import NamedTuple
 
+import pytest
 from sqlalchemy import select
 
 from portal.catalog.deletion import KINDS as CATALOG_KINDS
@@ -586,3 +587,12 @@ RULES = {
         "login in none no no no"
     ),
 }
+
+
+def rule_for(route: str) -> Rule:
+    """Return the rule of a route, such as `GET /login`."""
+    if route not in RULES:
+        pytest.fail(
+            f"Add a rule for {route} to RULES in tests/web/http/route_rules.py.", pytrace=False
+        )
+    return RULES[route]

@@ -13,7 +13,7 @@ from werkzeug.routing import Rule as Route
 from tests.cast import Cast
 from tests.soak import one_in
 from tests.web.http.all_routes import Values, a_values, address, routes
-from tests.web.http.route_rules import RULES
+from tests.web.http.route_rules import rule_for
 from tests.web.visitors import browser_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]  # each asks hundreds of times
@@ -170,4 +170,4 @@ def _unbroken(visitors: Visitors, asked: list[Asked]) -> None:
 
 def _who(name: str) -> str:
     """Return the first visitor who may open the route."""
-    return next((each for each in WHO if RULES[name].of(each) in {"in", "own"}), "ada")
+    return next((each for each in WHO if rule_for(name).of(each) in {"in", "own"}), "ada")

@@ -12,7 +12,7 @@ from portal.people.roles import Right
 from portal.web.http.access import INSTEAD, PUBLIC, SIGNED_IN, rule_of
 from tests.cast import Cast
 from tests.web.http.all_routes import Values, a_values, address, routes
-from tests.web.http.route_rules import PEOPLE, RULES, a_staff
+from tests.web.http.route_rules import PEOPLE, RULES, a_staff, rule_for
 from tests.web.visitors import browser_of
 
 HERS = re.compile(r"\bAda\b")  # her name, on nobody's page but hers and her teacher's
@@ -25,8 +25,9 @@ def values(app: Flask, cast: Cast) -> Values:
 
 def test_every_route_is_in_the_table(app: Flask) -> None:
     found = {name for name, *_ in routes(app)}
-    assert not found - RULES.keys(), "what may each of the cast do there?"
-    assert not RULES.keys() - found, "there is no such route any more"
+    missing, stale = found - RULES.keys(), RULES.keys() - found
+    assert not missing, f"Add a rule to RULES in tests/web/http/route_rules.py: {missing}"
+    assert not stale, f"Delete these from RULES, as their routes are gone: {stale}"
 
 
 def test_every_view_demands_the_rights_that_the_table_names(app: Flask) -> None:
@@ -34,8 +35,8 @@ def test_every_view_demands_the_rights_that_the_table_names(app: Flask) -> None:
     for name, _, route in routes(app):
         # The table names Iris and Otto one by one, not by their right.
         demanded = rule_of(app.view_functions[route.endpoint]) - {Right.TEACH}
-        if RULES[name].rights and route.endpoint not in INSTEAD and SIGNED_IN not in demanded:
-            wrong |= {name: demanded} if demanded != set(RULES[name].rights) else {}
+        if rule_for(name).rights and route.endpoint not in INSTEAD and SIGNED_IN not in demanded:
+            wrong |= {name: demanded} if demanded != set(rule_for(name).rights) else {}
     assert not wrong
 
 
@@ -47,7 +48,7 @@ def test_every_route_follows_the_table_for_every_role(
     for person in PEOPLE:
         cookie = _cookie(app, person)
         for name, method, route in sorted(routes(app), key=_mildness):
-            rule = RULES[name]
+            rule = rule_for(name)
             position = address(route, values) + rule.query.format(**values)
             client, expected = app.test_client(use_cookies=False), rule.of(person)
             if expected == "-":

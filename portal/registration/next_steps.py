@@ -146,7 +146,10 @@ def drop_or_swap(section: int, context: RefusalContext) -> NextStep:
 
 
 def make_room(context: RefusalContext) -> NextStep:
-    """Return a link to hold fewer credits."""
+    """Return a link for a student at the credit limit: swap the one seat that is enough, if any.
+
+    Otherwise it leads to the student's classes, to drop what they choose.
+    """
     if context.swap:
         return drop_or_swap(context.swap, context)
     return NextStep(_("Change my classes"), my_selections(context).url)

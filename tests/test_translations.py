@@ -9,7 +9,17 @@ import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import read_mo
 
-from tests.translations import OTHERS, file_of, forms, gather, messages, missing, read, update
+from tests.translations import (
+    OTHERS,
+    english,
+    file_of,
+    forms,
+    gather,
+    messages,
+    missing,
+    read,
+    update,
+)
 
 PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w+\}|%%|</?\w+")
 
@@ -27,7 +37,7 @@ def known(request: pytest.FixtureRequest) -> Catalog:
 
 
 def test_every_text_is_translated(texts: Catalog, known: Catalog) -> None:
-    lacking = [str(each.id) for each in messages(texts) if each.id not in known]
+    lacking = [english(each) for each in messages(texts) if each.id not in known]
     assert not lacking + missing(known), "`make translations` lists what lacks a translation."
 
 

@@ -46,12 +46,17 @@ def update(known: Catalog, texts: Catalog) -> bytes:
 
 def missing(known: Catalog) -> list[str]:
     """Return the texts without a translation, or with that of a former text."""
-    return [str(each.id) for each in messages(known) if each.fuzzy or not all(forms(each))]
+    return [english(each) for each in messages(known) if each.fuzzy or not all(forms(each))]
 
 
 def messages(catalog: Catalog) -> Iterator[Message]:
     """Return the texts, without the head of the file."""
     return (message for message in catalog if message.id)
+
+
+def english(message: Message) -> str:
+    """Return a text as it is in the code; of one with a plural, both forms."""
+    return " / ".join(message.id) if message.pluralizable else message.id
 
 
 def forms(message: Message) -> tuple[str, ...]:

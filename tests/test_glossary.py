@@ -1,6 +1,6 @@
 """Names follow docs/glossary.md: a retired word does not come back.
 
-Modules, classes, functions, parameters, variables and Lua files are checked.
+Modules, classes, functions, parameters and variables are checked, in Python and in Lua.
 """
 
 import ast
@@ -21,6 +21,8 @@ RETIRED = {
 }
 # Fields of tables, forms, the API and the ledger's JSON keep some of these names.
 RETIRED_VARIABLES = {"told", "asked", "said", "whom", "news", "patience", "all_said"}
+# Words for choices, alternatives, claims and swaps, which mean other things elsewhere.
+OF_SUBMISSIONS = {"line", "lines", "option", "options", "wish", "wishes", "given_up", "instead"}
 
 
 def sources() -> Iterator[Path]:
@@ -40,7 +42,38 @@ def names(path: Path) -> Iterator[str]:
                 yield node.name.strip("_")
 
 
+def retired_variables(path: Path) -> set[str]:
+    """Return the words that no variable of the file has as its name."""
+    decides = {"ledger", "registration"} & set(path.relative_to(ROOT).parts)
+    return RETIRED_VARIABLES | OF_SUBMISSIONS if decides else RETIRED_VARIABLES
+
+
 def variables(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the line and name of each parameter and local or module variable."""
+    return lua_variables(path) if path.suffix == ".lua" else python_variables(path)
+
+
+# Lua: `local a, b`, `local function f`, `function T:f`, the parameters of both, and loops.
+LUA_NAMES = (
+    re.compile(r"\blocal (?!function\b)([\w, ]+)"),
+    re.compile(r"\bfunction ([\w.:]+)"),
+    re.compile(r"\bfunction\b[^(]*\(([\w, ]*)\)"),
+    re.compile(r"\bfor ([\w, ]+?) in\b"),
+    re.compile(r"\bfor (\w+) ="),
+)
+
+
+def lua_variables(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the line and name of each function, parameter and local variable."""
+    for number, line in enumerate(path.read_text().splitlines(), start=1):
+        code = line.split("--")[0]
+        for pattern in LUA_NAMES:
+            for found in pattern.findall(code):
+                for name in re.findall(r"\w+", found):
+                    yield number, name
+
+
+def python_variables(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the line and name of each parameter and local or module variable."""
     tree = ast.parse(path.read_text())
     fields = {
@@ -84,7 +117,6 @@ def test_no_retired_word_comes_back_as_a_variable() -> None:
     assert not {
         f"{path.relative_to(ROOT)}:{line}: {name}"
         for path in sources()
-        if path.suffix == ".py"
         for line, name in variables(path)
-        if name.strip("_") in RETIRED_VARIABLES
+        if name.strip("_") in retired_variables(path)
     }

@@ -45,7 +45,9 @@ def submission(reply: Reply) -> SubmissionResult:
 
 def _result(reply: Reply) -> ChoiceResult:
     taken = tuple(answer(each) for each in reply.get("taken") or ())
-    refused = tuple(tuple(answer(each) for each in option) for option in reply["refused"] or ())
+    refused = tuple(
+        tuple(answer(each) for each in alternative) for alternative in reply["refused"] or ()
+    )
     return ChoiceResult(Outcome(reply["outcome"]), reply["rank"], taken, refused)
 
 
@@ -64,7 +66,7 @@ def answer(reply: Reply) -> Decision:
         seats=_seats(reply["section"], counts) if counts else None,
         replayed=reply.get("replayed", False),
         wake=tuple(reply.get("wake", ())),
-        given_up=reply.get("given_up", 0),
+        swap_out=reply.get("given_up", 0),
         left=tuple(reply.get("left", ())),
         registrations=_registrations(reply),
     )

@@ -168,7 +168,7 @@ class Decision:
     seats: SeatCounts | None = None
     replayed: bool = False
     wake: tuple[str, ...] = ()  # "record", "promote": workers that are not enqueued yet
-    given_up: int = 0  # section dropped for this one, or to drop once a seat opens
+    swap_out: int = 0  # section dropped for this one, or to drop once a seat opens
     left: tuple[int, ...] = ()  # sections whose waitlists were left along with a dropped seat
     # The student's state afterwards; not part of a replayed answer.
     registrations: Registrations | None = field(default=None, compare=False)

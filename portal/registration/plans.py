@@ -271,8 +271,8 @@ def _packed(alternative: Alternative) -> list[list[int]]:
 
 def _choice(row: Any) -> Choice:
     match row:
-        case {"options": [*options], "wait": bool(wait), **rest} if not rest:
-            return Choice(tuple(map(_alternative, options)), wait)
+        case {"options": [*alternatives], "wait": bool(wait), **rest} if not rest:
+            return Choice(tuple(map(_alternative, alternatives)), wait)
     raise ValueError("A choice has options, and says whether to wait.")
 
 

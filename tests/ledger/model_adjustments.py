@@ -176,7 +176,7 @@ class Adjustments(Wishes):
         if position:
             self.unqueue(part.section, student)
         answer = self.enroll("promoted" if position else "enrolled", part, student, at)
-        return Decision(**{**vars(answer), "given_up": gone})
+        return Decision(**{**vars(answer), "swap_out": gone})
 
 
 def section_of(change: AdminAdjustment) -> int:

@@ -268,7 +268,7 @@ class Wishes(Calendar):
                 yield Decision(Outcome.REFUSED, at, section=section, reasons=tuple(mine))
             elif each.how == "seat":
                 answer = self.enroll("enrolled", part, student, at)
-                yield replace(answer, given_up=goes or 0)
+                yield replace(answer, swap_out=goes or 0)
             else:
                 yield self.join(part, student, 0 if goes else swap_out, at)
 
@@ -293,7 +293,7 @@ class Wishes(Calendar):
             at,
             seq=seq,
             position=list(each.queue).index(student) + 1,
-            given_up=swap_out,
+            swap_out=swap_out,
         )
         return ChoiceResult(Outcome.WAITLISTED, 1, (answer,))
 
@@ -311,7 +311,7 @@ class Wishes(Calendar):
         self.tell("waitlisted", section, student, self.permitted[id(part)])
         position = list(each.queue).index(student) + 1
         return self.answer(
-            Outcome.WAITLISTED, section, at, seq=ticket, position=position, given_up=swap_out
+            Outcome.WAITLISTED, section, at, seq=ticket, position=position, swap_out=swap_out
         )
 
 

@@ -35,7 +35,7 @@ def rosters(desk: Desk, *sections: int) -> list[list[int]]:
 def test_two_students_swap_two_full_sections(desk: Desk) -> None:
     full(desk, 1, 2)
     answer = swap(desk)
-    assert [(each.section, each.given_up) for each in answer] == [(2, 1), (1, 2)]
+    assert [(each.section, each.swap_out) for each in answer] == [(2, 1), (1, 2)]
     assert rosters(desk, 1, 2) == [[502], [501]]
 
 

@@ -140,7 +140,7 @@ def test_move_is_one_step_and_no_drop_of_the_day(desk: Desk) -> None:
     desk.section(2, times=(MONDAY,), course=1)
     desk.claim(501, 1)
     answer = desk.adjust(501, add=2, drop=1, drop_limit=0)
-    assert (answer.outcome, answer.section, answer.given_up) == (Outcome.ENROLLED, 2, 1)
+    assert (answer.outcome, answer.section, answer.swap_out) == (Outcome.ENROLLED, 2, 1)
     dropped, enrolled = desk.events()[-2:]
     assert (dropped["name"], dropped["swap"], dropped["reason"]) == (
         "dropped",

@@ -27,7 +27,7 @@ def names(desk: Desk, last: int) -> list[tuple[str, int]]:
 
 def test_swap_exchanges_seats_in_one_step(desk: Desk) -> None:
     answer = swap(desk)
-    assert (answer.outcome, answer.given_up) == (Outcome.ENROLLED, OLD)
+    assert (answer.outcome, answer.swap_out) == (Outcome.ENROLLED, OLD)
     assert (desk.roster(OLD), desk.roster(NEW)) == ([], [501])
     assert names(desk, 2) == [("dropped", OLD), ("enrolled", NEW)]
 
@@ -62,7 +62,7 @@ def test_swap_of_a_seat_not_held_is_refused(desk: Desk) -> None:
 def test_old_seat_is_kept_while_the_swap_waits(desk: Desk) -> None:
     desk.claim(502, NEW)
     answer = swap(desk)
-    assert (answer.outcome, answer.given_up) == (Outcome.WAITLISTED, OLD)
+    assert (answer.outcome, answer.swap_out) == (Outcome.WAITLISTED, OLD)
     assert desk.roster(OLD) == [501]
     [position] = desk.ledger.registrations(TERM, 501).waiting
     assert position.swap_out == OLD
@@ -118,7 +118,7 @@ def test_waiting_student_who_asks_for_a_swap_keeps_the_position(desk: Desk) -> N
     desk.drop(502, 3)
     assert desk.promote(3, limit=400).skipped == (501,)
     answer = desk.claim(501, 3, swap_out=OLD)
-    assert (answer.outcome, answer.position, answer.given_up) == (Outcome.WAITLISTED, 1, OLD)
+    assert (answer.outcome, answer.position, answer.swap_out) == (Outcome.WAITLISTED, 1, OLD)
     assert desk.promote(3, limit=400).promoted == (501,)
     assert desk.roster(OLD) == []
 

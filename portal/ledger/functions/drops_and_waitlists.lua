@@ -61,7 +61,7 @@ local function group_drops(term, mine, leaving)
 end
 
 -- Return the seats to drop and the waitlists to leave with them, each once.
-local function given_up(mine, ask)
+local function seats_and_positions(mine, ask)
   local gone, seats, places = {}, {}, {}
   for i, id in ipairs(extend({ ask.section }, ask.along or {})) do
     if not gone[id] then
@@ -83,7 +83,7 @@ end
 local function drop(term)
   local ask, reasons = term.ask, {}
   local mine, drops = term:selections(ask.student), term:key("drops", ask.student)
-  local gone, seats, places = given_up(mine, ask)
+  local gone, seats, places = seats_and_positions(mine, ask)
   local cause, number = group_drops(term, mine, seats)
   local day, resets = today(ask.days, term.at)
   term:enter(ask.windows)

@@ -102,17 +102,17 @@ function Term:recount(section)
   return vacant(counts)
 end
 
-function Term:seat(name, section, student, wish, more)
+function Term:seat(name, section, student, claim, more)
   local seq, waiting = self:next_seq(), self:selections(student).waiting
-  local reserve = reserve_for(section, wish.reserves)
-  local entry = table.concat({ wish.credits, seq, self.at, reserve }, ":")
+  local reserve = reserve_for(section, claim.reserves)
+  local entry = table.concat({ claim.credits, seq, self.at, reserve }, ":")
   redis.call("HSET", self:key("roster", section.id), student, entry)
   self:count_reserved(section.id, reserve, 1)
-  self:change_own(student, "HSET", "e:" .. section.id, wish.credits)
-  if wish.corequisites then self:change_own(student, "HSET", "c:" .. section.id, cjson.encode(wish.corequisites)) end
+  self:change_own(student, "HSET", "e:" .. section.id, claim.credits)
+  if claim.corequisites then self:change_own(student, "HSET", "c:" .. section.id, cjson.encode(claim.corequisites)) end
   local event = {
-    student = student, credits = wish.credits, registration = seq,
-    corequisites = wish.corequisites, reserve = reserve, permitted = wish.permitted,
+    student = student, credits = claim.credits, registration = seq,
+    corequisites = claim.corequisites, reserve = reserve, permitted = claim.permitted,
   }
   self:record_event(seq, name, section, with(event, more))
   self:retry_skipped_of(student, waiting)

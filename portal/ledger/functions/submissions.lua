@@ -145,12 +145,12 @@ end
 
 -- Take an alternative; the seat to swap goes with the first seat given.
 local function take(term, parts, choice, rank)
-  local student, answers, given_up, outcome = term.ask.student, {}, nil, "enrolled"
+  local student, answers, dropped, outcome = term.ask.student, {}, nil, "enrolled"
   local more = { rank = rank > 1 and rank or nil }
   for _, part in ipairs(parts) do
-    if part.seat and choice.swap_out and not given_up then
-      given_up, more.instead = choice.swap_out, choice.swap_out
-      term:drop_seat(given_up, student, { swap = part.section.id })
+    if part.seat and choice.swap_out and not dropped then
+      dropped, more.instead = choice.swap_out, choice.swap_out
+      term:drop_seat(dropped, student, { swap = part.section.id })
     end
   end
   for i, part in ipairs(parts) do
@@ -158,10 +158,10 @@ local function take(term, parts, choice, rank)
       answers[i] = answer(term, "refused", { id = part.claim.section }, { reasons = { { code = "already_enrolled", facts = {} } } })
     elseif part.seat then
       local seq = term:seat("enrolled", part.section, student, part.claim, more)
-      answers[i] = answer(term, "enrolled", part.section, { seq = seq, registration = seq, given_up = given_up })
+      answers[i] = answer(term, "enrolled", part.section, { seq = seq, registration = seq, given_up = dropped })
     else
       outcome = "waitlisted"
-      answers[i] = join(term, part.section, part.claim, not given_up and choice.swap_out or nil)
+      answers[i] = join(term, part.section, part.claim, not dropped and choice.swap_out or nil)
     end
   end
   return { outcome = outcome, rank = rank, taken = answers }

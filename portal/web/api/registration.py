@@ -299,7 +299,7 @@ def _result(
     decided: Decision, catalog: TermCatalog, registrations: dict[int, int]
 ) -> dict[str, Any]:
     term, status = catalog.term.id, _status(decided)
-    reasons = reasons_in_words(decided.reasons, catalog, decided.section, decided.given_up)
+    reasons = reasons_in_words(decided.reasons, catalog, decided.section, decided.swap_out)
     refusal = " ".join(each["message"] for each in reasons)
     position = next((each.facts.get("position") for each in decided.reasons), None)
     return {
@@ -308,7 +308,7 @@ def _result(
         "message": refusal if status == "refused" else decision_in_words([decided], term, ()),
         "registration_id": decided.registration or registrations.get(decided.section),
         "waitlist_position": decided.position or position,
-        "instead_of": decided.given_up or None,
+        "instead_of": decided.swap_out or None,
         "reasons": reasons,
         "receipt": code(term, decided.seq) if decided.seq else None,
     }

@@ -44,7 +44,7 @@ def panel(  # noqa: PLR0913  the ways in which a page may want it
 ) -> Markup:
     """Render my plan, id plan; `full` shows every control, by default as the page has it.
 
-    `said` tells why a change failed. `lost` means that the focused element is gone.
+    `message` tells why a change failed. `lost` means that the focused element is gone.
     """
     full = on_plan_page() if full is None else full
     plan = student_term.plan if plan is None else plan
@@ -76,7 +76,7 @@ def _draw(  # noqa: PLR0913  the ways in which a page may want it
     lost: bool = False,
 ) -> Markup:
     reasons = student_term.precheck.refusals_of_plan(plan)
-    everything = [each for line in reasons for found in line for each in found.values()]
+    everything = [each for choice in reasons for found in choice for each in found.values()]
     shared = [each for found in everything for each in found if each.code in FOR_ALL]
     common = [*student_term.late_to_add, *shared]
     planned = plan_credits(plan, student_term.catalog, student_term.held)
@@ -85,10 +85,10 @@ def _draw(  # noqa: PLR0913  the ways in which a page may want it
         student_term=student_term,
         plan=plan,
         away=away,
-        lines=_lines(student_term, plan, reasons, full=full),
+        choices=_choices(student_term, plan, reasons, full=full),
         common=distinct(explain(common, student_term.case(None))),
         full=full,
-        said=message,
+        message=message,
         lost=lost,
         rounds=_rounds(student_term) if full else [],
         credits=credits_in_words(planned),
@@ -120,7 +120,7 @@ def on_plan_page() -> bool:
     return split_url(address).path.endswith("/plan")
 
 
-def _lines(
+def _choices(
     student_term: StudentTerm, plan: Plan, reasons: list[list[Reasons]], *, full: bool
 ) -> list[dict[str, Any]]:
     """Return the choices as the template shows them; `key` stays the same when one is moved.
@@ -131,11 +131,11 @@ def _lines(
     last = last_time(student_term.term.id) if full else {}
     firsts = first_possible(plan, student_term.catalog)
     ended = student_term.phase.kind == "ended"
-    lines = []
+    choices = []
     for at, choice in enumerate(plan.choices):
         later = {section for each in plan.choices[at + 1 :] for section in each.sections}
         left = possible(choice, student_term.catalog)
-        options = [
+        alternatives = [
             {
                 "name": student_term.case(None).names(part.section for part in alternative),
                 "parts": [_part(student_term, part, seats, last) for part in alternative],
@@ -151,9 +151,15 @@ def _lines(
             for alternative, found in zip(choice.alternatives, reasons[at], strict=True)
         ]
         waitlists = 0 if ended else len(left)
-        line = {"options": options, "wait": choice.wait, "key": choice.sections[0]}
-        lines.append(line | {"waitlists": waitlists})
-    return lines
+        choices.append(
+            {
+                "alternatives": alternatives,
+                "wait": choice.wait,
+                "key": choice.sections[0],
+                "waitlists": waitlists,
+            }
+        )
+    return choices
 
 
 def _part(

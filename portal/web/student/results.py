@@ -96,7 +96,7 @@ def close_dialog(parts: Iterable[Markup]) -> Response:
 
 def _changed(decided: Sequence[Decision], now: StudentTerm, also: list[int]) -> list[Markup]:
     """Render what a decision changed; the counts are its own if no other section changed."""
-    touched = [each.section for each in decided] + [each.given_up for each in decided] + also
+    touched = [each.section for each in decided] + [each.swap_out for each in decided] + also
     sections, first = [section for section in dict.fromkeys(touched) if section], decided[0]
     own = [first.seats] if len(sections) == 1 and first.seats and not first.replayed else None
     return changed_parts(now, sections, own)
@@ -139,7 +139,7 @@ def result_words(decided: Sequence[Decision], now: StudentTerm, also: Sequence[i
         title = _("You already have %(name)s.", name=name)
         return Words(title, _("Nothing was changed."))
     amount = credits_in_words(sum(now.held[section].credits for section in held))
-    gone = [each.given_up for each in decided if each.given_up not in {0, *now.held}]
+    gone = [each.swap_out for each in decided if each.swap_out not in {0, *now.held}]
     if not gone:
         return Words(_got([named(each) for each in held], []), f"{amount}.")
     title = _("Swapped: you now have %(name)s.", name=name)
@@ -155,7 +155,7 @@ def decision_in_words(decided: Sequence[Decision], term: int, also: Sequence[int
         return _("Your first request was already successful.")
     if first.outcome == Outcome.DROPPED:
         waiting = [each for each in also if each not in first.left]
-        gone = _canceled([named(each) for each in (first.section, *waiting)])
+        gone = _dropped([named(each) for each in (first.section, *waiting)])
         return f"{gone} {_left([named(each) for each in first.left])}".strip()
     if first.outcome == Outcome.LEFT:
         return _left([named(first.section)])
@@ -188,7 +188,7 @@ def _drop_words(now: StudentTerm, first: Decision, also: Sequence[int]) -> Words
         else _("You can’t drop any more classes today.")
     )
     advice = f"{_left([named(each) for each in first.left])} {more}".strip()
-    return Words(_canceled([named(each) for each in sections]), advice)
+    return Words(_dropped([named(each) for each in sections]), advice)
 
 
 def _position(now: StudentTerm, waiting: list[int]) -> str:
@@ -226,7 +226,7 @@ def _left(names: list[str]) -> str:
     return _("You left the waitlist for %(name)s.", name=requisites.all_of(names))
 
 
-def _canceled(names: list[str]) -> str:
+def _dropped(names: list[str]) -> str:
     return _("You dropped %(name)s.", name=requisites.all_of(names))
 
 
@@ -258,7 +258,9 @@ def show_plan_result(
     outcomes = [_outcome(*each, case) for each in zip(plan.choices, decided.results, strict=True)]
     statuses = Counter[str](each.status for each in outcomes)
     changed = statuses["refused"] < len(outcomes)
-    refused = chain.from_iterable(option for line in decided.results for option in line.refused)
+    refused = chain.from_iterable(
+        alternative for result in decided.results for alternative in result.refused
+    )
     common = [each for answer in refused for each in answer.reasons if each.code in FOR_ALL]
     page = render_template(
         "student/plan_result.html",

@@ -274,7 +274,7 @@ def _page(term_id: int) -> ResponseReturnValue:
         attention=fragments.attention(term_id, now.attention),
         waiting=offered.some(now.positions),
         counts=read_with_fallback.seats_of(term_id, [view.id for view in shown]),
-        plan=_lines(offered, now.plan) if on_plan_page() else None,
+        plan=_choices(offered, now.plan) if on_plan_page() else None,
         title=now.title,
         classes=distinct_meetings,
     )
@@ -287,14 +287,14 @@ def _recorded_counts(offered: TermCatalog, query: Query) -> dict[int, SeatCounts
     return read_with_fallback.seats_of(offered.term.id, [each.id for each in offered.sections])
 
 
-def _lines(offered: TermCatalog, plan: Plan | None) -> list[list[str]]:
+def _choices(offered: TermCatalog, plan: Plan | None) -> list[list[str]]:
     """Return the choices of a plan, each with its alternatives by rank."""
-    lines = plan.choices if plan else ()
-    return [[_named(offered, option) for option in line.alternatives] for line in lines]
+    choices = plan.choices if plan else ()
+    return [[_named(offered, each) for each in choice.alternatives] for choice in choices]
 
 
-def _named(offered: TermCatalog, option: Alternative) -> str:
-    views = [offered.published(part.section) for part in option]
+def _named(offered: TermCatalog, alternative: Alternative) -> str:
+    views = [offered.published(part.section) for part in alternative]
     return " + ".join(
         f"{section_name(view)}, {section_title(offered, view)}" if view else _("No longer offered")
         for view in views

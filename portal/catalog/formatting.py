@@ -8,27 +8,28 @@ from babel import Locale
 from babel.dates import format_date, format_skeleton, format_time, get_day_names
 from babel.numbers import format_currency, format_decimal, get_currency_precision
 
-from portal.core.i18n import ENGLISH, _, _l, _n, current_locale
+from portal.core.i18n import ENGLISH, _, _k, _l, _n, current_locale
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")  # as addresses have them
 TBA = _l("TBA")
 
+# English names, as sections are stored with them, by the codes of registrars' files.
 KINDS = {
-    "LEC": _l("Lecture"),
-    "LAB": _l("Lab"),
-    "REC": _l("Recitation"),
-    "SEM": _l("Seminar"),
-    "STU": _l("Studio"),
-    "TES": _l("Test block"),
-    "Independent study": _l("Independent study"),
+    "LEC": _k("Lecture"),
+    "LAB": _k("Lab"),
+    "REC": _k("Recitation"),
+    "SEM": _k("Seminar"),
+    "STU": _k("Studio"),
+    "TES": _k("Test block"),
+    "Independent study": _k("Independent study"),
 }
-# The keys are the English names that sections are stored with: no language is chosen yet here.
-NAMED = {str(each): each for each in KINDS.values()}
+NAMES = frozenset(KINDS.values())
 
 
 def kind(code: str) -> str:
-    """Return the name of a kind of meeting; an unknown code is returned unchanged."""
-    return str(KINDS.get(code) or NAMED.get(code, code))
+    """Return the name of a kind of meeting, for its code or English name; others are unchanged."""
+    name = KINDS.get(code, code)
+    return _(name) if name in NAMES else name
 
 
 def day_names() -> list[str]:

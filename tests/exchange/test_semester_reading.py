@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from portal.core.i18n import in_language
 from portal.exchange.importing.report import Report
 from tests.exchange.campus import Campus, kinds, read
 
@@ -119,6 +120,12 @@ def test_exam_blocks_keep_their_times_but_clash_with_nothing(
     assert starts_at
     assert conflicts is clashes
     assert kinds(report) == ({} if clashes else {"exam_block": 1})
+
+
+def test_kinds_of_sections_are_stored_in_english_whatever_the_language(tmp_path: Path) -> None:
+    with in_language("es"):
+        section, _report = only(tmp_path, Campus(schedule_type=""))
+    assert section["kind"] == "Lecture"
 
 
 def test_dates_that_make_no_sense_become_the_terms(tmp_path: Path) -> None:

@@ -221,8 +221,10 @@ def _known_part(course: Course, here: KnownRecords, options: Options) -> dict[st
     columns = {name: name for name in ("title", "description", "offered", "credits")}
     columns["department"] = "dept_code"
     lists = course.row.values.keys() if options.erase else ()
-    stated = {name for name, column in columns.items() if course.row[column] or column in lists}
-    stated = stated | {"subject"} if course.listed else set()
+    stated: set[str] = set()
+    if course.listed:
+        stated = {name for name, column in columns.items() if course.row[column] or column in lists}
+        stated.add("subject")
     if course.categories or (options.erase and course.lists_categories):
         stated.add("categories")
     return {name: fields[name] for name in stated}
@@ -235,9 +237,9 @@ def _differs(course: Course, fields: dict[str, Any], here: KnownRecords) -> bool
 
 
 def _kind_of(meetings: Iterable[Meeting]) -> str:
-    """Return the kind of a section with these meetings."""
-    kinds = (meeting.kind for meeting in meetings if meeting.clashes)
-    return formatting.kind(next(kinds, ""))
+    """Return the kind of a section with these meetings, in English."""
+    code = next((meeting.kind for meeting in meetings if meeting.clashes), "")
+    return formatting.KINDS.get(code, code)
 
 
 def _section_fields(section: Section) -> dict[str, Any]:

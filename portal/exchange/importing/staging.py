@@ -134,21 +134,23 @@ class Stage:
         )
         rows = self.session.execute
         return KnownRecords(
-            next(((row.starts_on, row.ends_on) for row in rows(dates)), None),
-            set(self.session.scalars(others)),
-            dict(rows(codes).all()),
-            set(self.session.scalars(of_term)),
-            {
+            dates=next(((row.starts_on, row.ends_on) for row in rows(dates)), None),
+            other_terms=set(self.session.scalars(others)),
+            term_codes=dict(rows(codes).all()),
+            sections=set(self.session.scalars(of_term)),
+            courses={
                 row.code: KnownCourse(
                     row.title, (row.credits_min, row.credits_max), row.department or ""
                 )
                 for row in rows(courses)
             },
-            set(self.session.scalars(select(Department.code))),
-            {code for row in rows(shared) for code in row if code},
-            read_term_records(self.session, term),
-            {(kind, value) for kind, value, sure in rows(KNOWN_VALUES) if sure or is_plain(value)},
-            dict(rows(OF_STUDENTS).all()),
+            departments=set(self.session.scalars(select(Department.code))),
+            shared={code for row in rows(shared) for code in row if code},
+            records=read_term_records(self.session, term),
+            values={
+                (kind, value) for kind, value, sure in rows(KNOWN_VALUES) if sure or is_plain(value)
+            },
+            of_students=dict(rows(OF_STUDENTS).all()),
         )
 
     def subject_names(self) -> dict[str, str]:

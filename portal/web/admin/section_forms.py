@@ -193,7 +193,7 @@ class MeetingForm(Row):
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
-        kinds = {code: str(name) for code, name in formatting.KINDS.items() if len(code) == 3}
+        kinds = {code: formatting.kind(code) for code in formatting.KINDS if len(code) == 3}
         self.kind.data = (self.kind.data or "").replace("\0", "")[:12]
         known = {self.kind.data: kinds.get(self.kind.data, self.kind.data)}
         self.kind.offer({"": "", **kinds} | known)

@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from portal.core.i18n import _, _n
+from portal.core.moments import milliseconds
 from portal.ledger.types import SeatCounts
 
 if TYPE_CHECKING:
+    from portal.catalog.models import Reserve
     from portal.catalog.views import ReserveView
 
 
@@ -121,6 +123,8 @@ def reserved_left(reserves: Iterable["ReserveView"], held: Mapping[int, int]) ->
     return sum(max(0, each.seats - held.get(each.id, 0)) for each in reserves if is_active(each))
 
 
-def is_active(reserve: "ReserveView") -> bool:
-    """Return whether the reserve has not ended."""
-    return reserve.until is None or reserve.until > datetime.now(UTC)
+def is_active(reserve: "ReserveView | Reserve", at: int | None = None) -> bool:
+    """Return whether the reserve has not ended at a moment (ms), by default now."""
+    if reserve.until is None:
+        return True
+    return milliseconds(reserve.until) > (milliseconds(datetime.now(UTC)) if at is None else at)

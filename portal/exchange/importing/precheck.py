@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import cache
 from itertools import groupby, islice
 
@@ -21,6 +20,7 @@ from portal.recorder.models import Enrollment
 from portal.registration import limits, rules
 from portal.registration.credits import hundredths
 from portal.registration.precheck import Precheck, not_open
+from portal.registration.seat_counts import is_active
 
 STUDENTS = 500  # read at once
 SEATS = text("""
@@ -252,10 +252,9 @@ class _Seats:
         self.pools[section.pool or 0] += by
 
     def _read_reserves(self, session: Session, term: int) -> None:
-        now = datetime.now(UTC)
         found = select(Reserve).where(Reserve.section_id.in_(list(self.sections)))
         for each in session.scalars(found.order_by(Reserve.id)):
-            if each.until is None or each.until > now:
+            if is_active(each):
                 self.sections[each.section_id].reserved[each.id] = each.seats
         seats = select(Enrollment.section_id, Enrollment.student_id, Enrollment.reserve).where(
             Enrollment.term_id == term,

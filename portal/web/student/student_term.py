@@ -13,7 +13,6 @@ from portal.catalog.term_catalog import TermCatalog, TermView, published_catalog
 from portal.catalog.time_conflicts import pairs
 from portal.catalog.views import ReserveView, SectionView, section_order
 from portal.core.i18n import _, _n
-from portal.core.moments import milliseconds
 from portal.ledger.types import (
     HeldSeat,
     Reason,
@@ -30,6 +29,7 @@ from portal.registration.plan_store import plan_of
 from portal.registration.plans import Plan
 from portal.registration.precheck import Precheck
 from portal.registration.reasons import Explanation
+from portal.registration.seat_counts import is_active
 from portal.web.http.device_zone import device_zone, zone_name, zone_note
 from portal.web.student.round_views import still_to_plan
 from portal.windows import bands, deadlines
@@ -44,7 +44,7 @@ class Attention:
     clashes: tuple[tuple[SectionView, SectionView], ...]
 
     @property
-    def mark(self) -> object:
+    def content(self) -> object:
         """Return a value that changes with the content, and when a hold begins."""
         holds = [(hold, hold.is_active) for hold in self.holds]
         meetings = [(one.id, one.meetings, other.id, other.meetings) for one, other in self.clashes]
@@ -63,7 +63,7 @@ def _permitted(who: StudentProfile, one: SectionView, other: SectionView) -> boo
     return any("time_conflict" in rules.permitted(who, view) for view in (one, other))
 
 
-Line = TypeVar("Line", HeldSeat, WaitlistPosition)
+Registered = TypeVar("Registered", HeldSeat, WaitlistPosition)
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ class StudentTerm:
         return deadlines.in_words(self.term)
 
     @property
-    def order(self) -> str:
-        """Return the published order of the term's waitlists; blank if it is first come only."""
+    def waitlist_order(self) -> str:
+        """Return a sentence about the order of waitlists; blank if it is first come only."""
         return bands.rule(self.term.bands)
 
     def band(self, view: SectionView) -> str:
@@ -146,13 +146,13 @@ class StudentTerm:
         """Return waitlist positions by section, in the order of lists."""
         return self._in_order(self.registrations.waiting)
 
-    def _in_order(self, lines: Iterable[Line]) -> dict[int, Line]:
+    def _in_order(self, found: Iterable[Registered]) -> dict[int, Registered]:
         known = {
             view.id: section_order(view)
-            for view in self.catalog.some(each.section for each in lines)
+            for view in self.catalog.some(each.section for each in found)
         }
         ordered = sorted(
-            lines, key=lambda each: (each.section not in known, known.get(each.section))
+            found, key=lambda each: (each.section not in known, known.get(each.section))
         )
         return {each.section: each for each in ordered}
 
@@ -187,7 +187,7 @@ class StudentTerm:
     def mark(self) -> str:
         """Return a value that identifies this state, so that up-to-date pages are not updated."""
         views = self.catalog.some([*self.held, *self.positions])
-        shown = self.registrations, [view.status for view in views], self.attention.mark
+        shown = self.registrations, [view.status for view in views], self.attention.content
         return f"{crc32(repr(shown).encode()):08x}"
 
     def title(self, view: SectionView) -> str:
@@ -219,8 +219,9 @@ class StudentTerm:
         """Return the text in place of a button before registration begins; blank afterwards."""
         if self.phase.kind == "before" and self.phase.window:
             opens = self.phase.window.opens
-            time = f"{self.soon(opens)} {zone_name(self.times, opens)}".strip()
-            return _("Opens %(time)s", time=time)
+            time = self.times.soon(opens, self.phase.now)
+            zone = zone_name(self.times, opens)
+            return _("Opens %(time)s", time=f"{time} {zone}".strip())
         return _("Not open yet") if self.phase.kind == "unscheduled" else ""
 
     @property
@@ -229,13 +230,13 @@ class StudentTerm:
         return f"{self.phase.kind} {self.opening}{' late' if self.late_to_add else ''}"
 
     @property
-    def lists(self) -> str:
-        """Return the time until which waitlists promote."""
+    def waitlist_note(self) -> str:
+        """Return a sentence about when waitlists give seats."""
         window, last_add = self.phase.window, self.deadlines.get("add_deadline")
         if self.late_to_add:
             return _("The last day to add classes has passed. The waitlists no longer move.")
         if self.phase.kind == "open" and window:
-            until = self.timed(min(window.closes, last_add or window.closes), bare=True)
+            until = self.moment_and_zone(min(window.closes, last_add or window.closes))
             return _("Free seats go to the waitlist automatically until %(when)s.", when=until)
         if self.phase.kind == "before" and window and last_add and window.opens >= last_add:
             return _(
@@ -243,7 +244,8 @@ class StudentTerm:
                 " move."
             )
         if self.phase.kind == "before" and window:
-            return _("The waitlists start moving again %(when)s.", when=self.timed(window.opens))
+            when = self.when_and_zone(window.opens)
+            return _("The waitlists start moving again %(when)s.", when=when)
         if self.phase.kind == "ended":
             return _("Registration is over. The waitlists no longer move.")
         return _("The waitlists move once a selection window is scheduled.")
@@ -279,22 +281,21 @@ class StudentTerm:
         case = self.case(self.catalog.section(section))
         return replace(case, waits=True, swap_out=position.swap_out if position else 0)
 
-    def soon(self, ms: int) -> str:
-        """Return a moment in its shortest clear form: the time if it is today, else the day."""
-        return self.times.soon(ms, self.phase.now)
-
     def moment(self, ms: int) -> str:
         """Return a moment in words: `9:00 am`, or `Mon, Nov 23, 9:00 am` on another day."""
         return self.times.moment_at(ms, self.phase.now)
 
-    def timed(self, ms: int, *, bare: bool = False) -> str:
-        """Return `when`, or `moment` if `bare`, with the zone if the device has another one."""
-        words = self.moment(ms) if bare else self.when(ms)
-        return f"{words} {zone_note(self.times, ms)}".strip()
-
     def when(self, ms: int) -> str:
         """Return a moment with its preposition: `at 9:00 am`, `on Mon, Nov 23, 9:00 am`."""
         return self.times.when(ms, self.phase.now)
+
+    def moment_and_zone(self, ms: int) -> str:
+        """Return `moment`, with the zone if the device has another one."""
+        return f"{self.moment(ms)} {zone_note(self.times, ms)}".strip()
+
+    def when_and_zone(self, ms: int) -> str:
+        """Return `when`, with the zone if the device has another one."""
+        return f"{self.when(ms)} {zone_note(self.times, ms)}".strip()
 
 
 def section_title(offered: TermCatalog, view: SectionView) -> str:
@@ -378,11 +379,7 @@ def reserves_for(now: StudentTerm, view: SectionView) -> list[ReserveView]:
 
 def active_reserves(now: StudentTerm, view: SectionView) -> list[ReserveView]:
     """Return the section's reserves that have not been released."""
-    return [
-        each
-        for each in view.reserves
-        if each.until is None or milliseconds(each.until) > now.phase.now
-    ]
+    return [each for each in view.reserves if is_active(each, now.phase.now)]
 
 
 def seats_open_to(

@@ -22,7 +22,8 @@ class Reason:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-# The counts of a section in the ledger's order; those of a pool only if there is one. `passed` is
+# The counts of a section in the ledger's order; those of a pool only if there is one. The ledger's
+# functions get the place of each under its name in capitals: `counts[POOL_TAKEN]`. `passed` is
 # `skipped` below. `unasked` counts waiting students not yet checked for a reserved seat; only the
 # ledger and rounds use it.
 COUNTS = (

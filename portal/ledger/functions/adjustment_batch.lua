@@ -31,7 +31,7 @@ end
 function Trial:counts(id)
   local section = self:facts(id)
   self:count_alone(section)
-  local pool = Term.counts(self, id)[10]
+  local pool = Term.counts(self, id)[POOL_CAPACITY]
   return {
     section.capacity, section.taken, section.waiting, section.waitlist, section.status, 0, section.skipped,
     section.kept, section.unasked, pool, 0,

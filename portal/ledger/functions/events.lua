@@ -60,14 +60,15 @@ local function moved_along(seq, pool)
   local moved = {}
   for _, each in ipairs(pool.sections) do
     local counts = each.counts
-    if counts[10] ~= pool.capacity or counts[11] ~= pool.taken then
-      counts[6], counts[10], counts[11] = seq, pool.capacity, pool.taken
+    if counts[POOL_CAPACITY] ~= pool.capacity or counts[POOL_TAKEN] ~= pool.taken then
+      counts[SEQ], counts[POOL_CAPACITY], counts[POOL_TAKEN] = seq, pool.capacity, pool.taken
       moved[#moved + 1] = each
     end
   end
   return moved
 end
 
+-- In the order of COUNTS in portal/ledger/types.py.
 local function counts_of(section, seq)
   local shared = section.shared or {}
   return {
@@ -96,7 +97,7 @@ end
 -- Count a section without an event; return whether a seat waits for a student.
 function Term:recount(section)
   self:count(section)
-  local counts = counts_of(section, self:counts(section.id)[6])
+  local counts = counts_of(section, self:counts(section.id)[SEQ])
   redis.call("HSET", self:key("seats"), section.id, cjson.encode(counts))
   self:mark_vacancy(section.id, counts)
   return vacant(counts)
@@ -122,7 +123,7 @@ end
 -- Give students skipped for a seat of the pool another chance, in its other sections.
 function Term:retry_skipped_in_pool(pool)
   for _, each in ipairs(pool and pool.sections or {}) do
-    if each.counts[7] > 0 then self:retry_skipped(each.id) end
+    if each.counts[PASSED] > 0 then self:retry_skipped(each.id) end
   end
 end
 

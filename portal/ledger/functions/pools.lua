@@ -19,7 +19,7 @@ function Term:pool(id, section)
       pool.taken = pool.taken + section.taken
     else
       local counts = self:counts(member)
-      pool.taken = pool.taken + counts[2]
+      pool.taken = pool.taken + counts[TAKEN]
       extend(pool.sections, { { id = member, counts = counts } })
     end
   end
@@ -36,7 +36,7 @@ end
 
 -- Whether a published section has a free seat and a waiting student who may have it.
 local function vacant(counts)
-  local shared, used = counts[10], counts[11]
+  local shared, used = counts[POOL_CAPACITY], counts[POOL_TAKEN]
   return wanted(counts, 0) and (not shared or used < shared)
 end
 
@@ -67,8 +67,9 @@ function Term:comes_first(section, student)
   if not section.shared then return true end
   local place = tonumber(redis.call("ZSCORE", self:key("queue", section.id), student))
   for _, each in ipairs(section.shared.sections) do
-    local capacity, taken, kept = each.counts[1], each.counts[2], each.counts[8] or 0
-    local head = vacant(each.counts) and self:actives(each.id, 1, taken + kept >= capacity)[1]
+    local counts = each.counts
+    local capacity, taken, kept = counts[CAPACITY], counts[TAKEN], counts[KEPT] or 0
+    local head = vacant(counts) and self:actives(each.id, 1, taken + kept >= capacity)[1]
     if head and tonumber(redis.call("ZSCORE", self:key("queue", each.id), head)) < place then return false end
   end
   return true

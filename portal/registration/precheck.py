@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from portal.catalog import requisites
 from portal.catalog.time_conflicts import clash
-from portal.ledger.types import Reason, Registrations, SeatCounts
+from portal.ledger.types import HeldSeat, Reason, Registrations, SeatCounts
 from portal.registration import rules
 from portal.registration.credits import hundredths
 from portal.windows.phases import Phase
@@ -40,7 +40,7 @@ class Precheck:
         """Return the sections in which the student has a seat."""
         return self.catalog.some(each.section for each in self.registrations.enrolled)
 
-    @property
+    @cached_property
     def credits(self) -> int:
         """Return the credits of all seats, in hundredths."""
         return sum(each.credits for each in self.registrations.enrolled)
@@ -52,6 +52,23 @@ class Precheck:
         )
         return replace(self, registrations=replace(self.registrations, enrolled=remaining))
 
+    def with_seats(self, sections: Iterable["SectionView"]) -> "Precheck":
+        """Return a precheck with seats in these sections too, each for its most credits."""
+        more = (HeldSeat(each.id, hundredths(each.credits_max), 0, 0) for each in sections)
+        enrolled = (*self.registrations.enrolled, *more)
+        return replace(self, registrations=replace(self.registrations, enrolled=enrolled))
+
+    def against_seats(self, section: "SectionView", adds: int | None = None) -> list[Reason]:
+        """Return every reason that the student's own seats give against one section more.
+
+        Leaves out those that a permission lifts. Rows, pages of sections, waitlists and live
+        updates show what it returns. `adds` are its credits (hundredths), the least by default.
+        """
+        if adds is None:
+            adds = hundredths(section.credits_min)
+        found = self._against_classes([], section, self.credits, adds)
+        return rules.not_permitted(self.profile, section, found)
+
     def refusals(self, section: "SectionView", *, swap_out: int = 0) -> list[Reason]:
         """Return why the ledger would refuse a section now; `swap_out` is swapped for it."""
         if already := _already(section, self.registrations):
@@ -62,7 +79,7 @@ class Precheck:
         found = rest.refusals_together([(section, hundredths(section.credits_min))])[section.id]
         if swap_out:
             lost = self.needed_by([swap_out], gained=[section])
-            found += _not_permitted(self.profile, section, lost)
+            found += rules.not_permitted(self.profile, section, lost)
         return found
 
     def refusals_together(
@@ -93,18 +110,22 @@ class Precheck:
 
         `total` counts the credits of all seats and of those requested before it; it adds `adds`.
         """
+        found = self._against_classes(others, section, total, adds)
+        found += out_of_range(section, adds) + rules.before_permissions(self.profile, section)
+        return rules.not_permitted(self.profile, section, found)
+
+    def _against_classes(
+        self, others: list["SectionView"], section: "SectionView", total: int, adds: int
+    ) -> list[Reason]:
+        """Return what seats and `others` give against a section, also what a permission lifts.
+
+        A rule about the classes of a student belongs here: it then shows on every page.
+        """
+        found = _conflicts(section, self.held) + _planned(_conflicts(section, others))
         over_limit = _load(total, adds, self.limit)
         depends_on_others = total > self.credits
-        return _not_permitted(
-            self.profile,
-            section,
-            _conflicts(section, self.held)
-            + _planned(_conflicts(section, others))
-            + out_of_range(section, adds)
-            + (_planned(over_limit) if depends_on_others else over_limit)
-            + self._missing_corequisite(section, [*self.held, *others])
-            + rules.refusals(self.profile, section),
-        )
+        found += _planned(over_limit) if depends_on_others else over_limit
+        return found + self._missing_corequisite(section, others)
 
     def refusals_of_plan(self, plan: "Plan") -> list[list[Reasons]]:
         """Return the likely refusals of each alternative of each choice.
@@ -201,12 +222,15 @@ class Precheck:
         return number
 
     def _missing_corequisite(
-        self, section: "SectionView", beside: list["SectionView"]
+        self, section: "SectionView", others: list["SectionView"]
     ) -> list[Reason]:
-        """Return a refusal if a corequisite is missing beside these sections, or is not offered."""
+        """Return a refusal if a corequisite is missing beside seats and others, or not offered."""
+        if not section.corequisites:
+            return []
         if beyond := rules.unoffered(self.profile, section, self.catalog):
             return beyond
-        missing = self._lacking(section, {each.course_id for each in beside})
+        courses = {each.course_id for each in (*self.held, *others)}
+        missing = self._lacking(section, courses)
         return [Reason("corequisite", {"missing": missing})] if missing else []
 
     def _lacking(self, section: "SectionView", courses: set[int]) -> list[int]:
@@ -276,15 +300,6 @@ def plan_credits(plan: "Plan", catalog: "TermCatalog", held: Collection[int]) ->
     return sum(adds for section, adds in offered(firsts, catalog) if section.id not in held)
 
 
-def conflicts(
-    profile: "StudentProfile", section: "SectionView", held: list["SectionView"]
-) -> list[Reason]:
-    """Return the held sections of the same course or at the same time, as reasons."""
-    if not held:
-        return []
-    return _not_permitted(profile, section, _conflicts(section, held))
-
-
 def no_window(phase: Phase) -> list[Reason]:
     """Return a reason if no window is open: nothing can be registered for."""
     window = phase.window
@@ -340,16 +355,11 @@ def _load(total: int, adds: int, limit: int) -> list[Reason]:
 
 
 def _conflicts(section: "SectionView", others: list["SectionView"]) -> list[Reason]:
+    if not others:
+        return []
     same = [each.id for each in others if each.course_id == section.course_id]
     clashing = [each.id for each in others if clash(section, each)]
     return [
         *(Reason("same_course", {"section": each}) for each in same),
         *(Reason("time_conflict", {"section": each}) for each in clashing),
     ]
-
-
-def _not_permitted(
-    profile: "StudentProfile", section: "SectionView", reasons: list[Reason]
-) -> list[Reason]:
-    passes = rules.permitted(profile, section)
-    return [each for each in reasons if each.code not in passes]

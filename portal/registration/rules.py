@@ -22,15 +22,23 @@ def refusals(profile: "StudentProfile", section: "SectionView") -> list[Reason]:
 
     Leaves out those that a permission lifts.
     """
-    if not profile.holds and not section.ruled:
-        return []
-    reasons = before_permissions(profile, section)
+    return not_permitted(profile, section, before_permissions(profile, section))
+
+
+def not_permitted(
+    profile: "StudentProfile", section: "SectionView", reasons: list[Reason]
+) -> list[Reason]:
+    """Return the reasons that no permission of the student for the section lifts."""
+    if not reasons:
+        return reasons
     passes = permitted(profile, section)
-    return [reason for reason in reasons if reason.code not in passes]
+    return [each for each in reasons if each.code not in passes]
 
 
 def before_permissions(profile: "StudentProfile", section: "SectionView") -> list[Reason]:
     """Return the same with those that a permission lifts, for the ledger to lift and name."""
+    if not profile.holds and not section.ruled:
+        return []
     reasons = [Reason("hold", hold.facts) for hold in profile.holds if hold.is_active]
     if section.status == "OPEN" and not _is_for(profile, section):
         reasons.append(Reason("not_for_you"))

@@ -44,7 +44,7 @@ class SectionAct(NamedTuple):
     opening: str
     reserved: bool  # the student may use reserved seats
     late: bool  # the last day to add has passed
-    why: str = ""  # the reason code of a conflict, or of the credit limit
+    why: str = ""  # the code of the first reason that the student's seats give against it
     other: int = 0  # the held section of the conflict
     consent: bool = False  # the student needs the instructor's consent first
     barred: bool = False  # the student does not meet a requirement
@@ -66,11 +66,10 @@ def section_act(student_term: StudentTerm, section: int) -> SectionAct:
         return shown
     if rules.needs_consent(student_term.profile, view):
         return shown._replace(consent=True)
-    conflicts = student_term.in_the_way(view)
-    if conflicts and (not shown.barred or conflicts[0].code == "time_conflict"):
-        return shown._replace(why=conflicts[0].code, other=conflicts[0].facts["section"])
-    is_too_much = not shown.barred and student_term.is_too_much(view)
-    return shown._replace(why="credit_limit" if is_too_much else "")
+    first = next(iter(student_term.precheck.against_seats(view)), None)
+    if first and (not shown.barred or first.code == "time_conflict"):
+        return shown._replace(why=first.code, other=first.facts.get("section", 0))
+    return shown
 
 
 def act(student_term: StudentTerm, section: int) -> Markup:
@@ -225,10 +224,12 @@ def _in_words(
 
 
 def _clashes(student_term: StudentTerm, position: WaitlistPosition) -> list[Reason]:
-    """Return why a seat that opened now would be refused, apart from the seat to be swapped."""
+    """Return why a seat that opened now would be refused, without the seat to be swapped."""
     view = student_term.catalog.section(position.section)
-    found = student_term.in_the_way(view) if view else []
-    return [each for each in found if each.facts["section"] != position.swap_out]
+    checks = student_term.precheck
+    if position.swap_out:
+        checks = checks.without([position.swap_out])
+    return checks.against_seats(view, position.credits) if view else []
 
 
 def bar(student_term: StudentTerm) -> Markup:
@@ -295,6 +296,7 @@ def _act(  # noqa: PLR0913, PLR0917 - what the fragment shows
 ) -> Markup:
     facts = {"term": term, "section": section, "name": name, "other": other, "when": when}
     facts |= {"state": shown.state, "opening": shown.opening, "why": shown.why, "late": shown.late}
+    facts["why_label"] = reasons.label(shown.why)
     facts |= {"consent": shown.consent, "barred": shown.barred, "position": shown.position}
     return render_fragment("fragments/act.html", mine=shown.reserved, **facts)
 

@@ -9,7 +9,6 @@ from portal.core.i18n import _
 from portal.ledger.types import Reason
 from portal.live.rendering import StudentFragments
 from portal.recorder import odds
-from portal.registration import precheck
 from portal.registration.reasons import explain
 from portal.web.student import fragments
 from portal.web.student.student_term import StudentTerm, student_term
@@ -28,7 +27,7 @@ def render_student(  # noqa: PLR0913  what a page shows, and what happened
 ) -> StudentFragments:
     """Render the panel, the cells of `sections` and of held seats, and messages about events.
 
-    It includes cells of `shown` sections that conflict with one of these, or have too many credits.
+    It includes cells of `shown` sections against which the seats speak, or spoke before the change.
     The result is empty if the page is up to date.
     """
     try:
@@ -38,13 +37,13 @@ def render_student(  # noqa: PLR0913  what a page shows, and what happened
     if not events and panel_version == now.mark:
         return StudentFragments("", frozenset(now.positions))
     odds.refresh_freed_seats(term)
-    own = {*sections, *now.held, *now.positions}
-    mine = now.catalog.some(own)
+    changed = set(sections)
+    own = {*changed, *now.held, *now.positions}
     others = now.catalog.some(section for section in shown if section not in own)
+    gone = now.catalog.some(changed.difference(now.held))
+    before = now.precheck.without(changed).with_seats(gone)
     touched = {
-        each.id
-        for each in others
-        if now.is_too_much(each) or precheck.conflicts(now.profile, each, mine)
+        each.id for each in others if now.precheck.against_seats(each) or before.against_seats(each)
     }
     parts = [
         fragments.mine(now),

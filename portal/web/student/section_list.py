@@ -17,10 +17,11 @@ from portal.catalog.formatting import credit_words
 from portal.catalog.search import Query
 from portal.catalog.section_fields import FIELDS
 from portal.catalog.term_catalog import MeetingView, SectionView, TermCatalog
+from portal.catalog.time_conflicts import clash
 from portal.core.i18n import _, current_locale
 from portal.ledger.types import SeatCounts
 from portal.people.student_profile import StudentProfile
-from portal.registration import precheck, rules
+from portal.registration import rules
 from portal.registration.next_steps import RefusalContext, section_name
 from portal.registration.reasons import explain
 from portal.registration.restrictions import audience
@@ -164,7 +165,7 @@ def _own_states(student_term: StudentTerm, views: list[SectionView]) -> list[Own
     usual = OwnState(act, caution="", reserved=(), planned=False)
     return [
         _own_state(student_term, view)
-        if view.ruled or view.reserves or student_term.is_too_much(view)
+        if view.ruled or view.reserves or student_term.precheck.against_seats(view)
         else usual
         for view in views
     ]
@@ -354,8 +355,10 @@ def _fitting(
 
     def clashes(view: SectionView) -> bool:
         """A class of the same course would be swapped for the section."""
-        others = [each for each in classes if each.course_id != view.course_id]
-        return view not in classes and bool(precheck.conflicts(who, view, others))
+        if view in classes or "time_conflict" in rules.permitted(who, view):
+            return False
+        others = (each for each in classes if each.course_id != view.course_id)
+        return any(clash(view, each) for each in others)
 
     busy = reduce(or_, (catalog.occupied[each.id] for each in classes), 0)
     return [view for view in views if not catalog.occupied[view.id] & busy or not clashes(view)]

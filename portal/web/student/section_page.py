@@ -46,7 +46,7 @@ def section(term_id: int, section_id: int) -> ResponseReturnValue:
 
 
 def _render(now: StudentTerm, view: SectionView, all_seats: SeatCounts) -> str:
-    conflicts = [] if now.state(view.id) else now.in_the_way(view)
+    conflicts = [] if now.state(view.id) else now.precheck.against_seats(view)
     lacking = [] if now.state(view.id) else rules.unmet(now.profile, view)
     seats = seats_open_to(now, view, all_seats, likely=read_with_fallback.recorded())
     return form(

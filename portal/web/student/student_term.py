@@ -204,11 +204,6 @@ class StudentTerm:
         """Return the credit limit, in hundredths."""
         return hundredths(limits.credit_limit(self.profile, self.catalog))
 
-    def is_too_much(self, view: SectionView) -> bool:
-        """Return whether the section would exceed the credit limit, without a permission."""
-        total = self.credits + hundredths(view.credits_min)
-        return total > self.limit and "credit_limit" not in rules.permitted(self.profile, view)
-
     @cached_property
     def precheck(self) -> Precheck:
         """Return what finds the likely refusals of requests."""
@@ -258,11 +253,6 @@ class StudentTerm:
         """Return reasons in words, with the next steps that are possible now."""
         is_open = self.phase.kind == "open"
         return [each if is_open else each.without_form for each in reasons]
-
-    def in_the_way(self, view: SectionView) -> list[Reason]:
-        """Return held seats of the same course or time, unless the student has a permission."""
-        held = self.catalog.some(self.held) if self.held else []
-        return precheck.conflicts(self.profile, view, held)
 
     def state(self, section: int) -> str:
         """Return `selected`, `waiting`, or blank."""

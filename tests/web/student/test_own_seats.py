@@ -1,0 +1,108 @@
+"""What a student's seats give against a section shows wherever the section does."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.ledger.types import Reason
+from portal.live.rendering import renderers
+from portal.registration import reasons
+from portal.registration.precheck import Precheck
+from portal.registration.reasons import LEDGER_CHECKS, ReasonKind
+from tests import cast as builders
+from tests.cast import Cast, Meets
+from tests.web.pages import address, cell, press, seat, words
+
+Situation = tuple[Any, Any, bool]  # a seat, a wanted section, whether the seat is in its way
+
+
+def same_course(term: Any) -> Situation:
+    course = builders.a_course("PHY-1")
+    return builders.a_section(course, term), builders.a_section(course, term), True
+
+
+def time_conflict(term: Any) -> Situation:
+    mine, wanted = (
+        builders.a_section(builders.a_course(code), term, meetings=(Meets(),))
+        for code in ("PHY-1", "PHY-2")
+    )
+    return mine, wanted, True
+
+
+def credit_limit(term: Any) -> Situation:
+    mine, wanted = (
+        builders.a_section(builders.a_course(code, credits=worth), term)
+        for code, worth in (("PHY-1", 18), ("PHY-2", 4))
+    )
+    return mine, wanted, True
+
+
+def corequisite(term: Any) -> Situation:
+    mine = builders.a_section(builders.a_course("PHY-1"), term)
+    needs = {"corequisites": {"course": "PHY-1"}}
+    return mine, builders.a_section(builders.a_course("PHY-2"), term, **needs), False
+
+
+SITUATIONS: dict[str, Callable[[Any], Situation]] = {
+    each.__name__: each for each in (same_course, time_conflict, credit_limit, corequisite)
+}
+
+
+def row(ada: FlaskClient, section: Any) -> str:
+    return cell(ada.get(f"/terms/{section.term_id}").text, section)
+
+
+def page(ada: FlaskClient, section: Any) -> str:
+    return ada.get(address(section, "").rstrip("/")).text
+
+
+def live(app: Flask, student: Any, changed: Any, shown: Any) -> str:
+    """Return the cell of `shown` that an open page gets after a change of the seat `changed`."""
+    with app.test_request_context():
+        html = renderers.student(
+            shown.term_id, student.id, sections=[changed.id], shown=[shown.id]
+        ).html
+    return cell(html, shown)
+
+
+@pytest.mark.parametrize("code", LEDGER_CHECKS)
+def test_rule_about_own_seats_shows_in_rows_and_on_pages_and_as_seats_change(
+    app: Flask, ada: FlaskClient, term: Any, cast: Cast, code: str
+) -> None:
+    builders.an_open_window(term)
+    mine, wanted, in_the_way = SITUATIONS[code](term)
+    press(ada, mine, "pick")
+    for against in (in_the_way, not in_the_way):
+        assert (f'data-why="{code}"' in row(ada, wanted)) == against
+        assert (f'data-reason="{code}"' in page(ada, wanted)) == against
+        assert (f'data-why="{code}"' in live(app, cast.ada, mine, wanted)) == against
+        press(ada, mine, "drop")
+
+
+def test_rule_that_pages_do_not_know_shows_everywhere(
+    app: Flask, ada: FlaskClient, term: Any, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builders.an_open_window(term)
+    mine, wanted, full = (
+        builders.a_section(builders.a_course(code), term, capacity=seats)
+        for code, seats in (("LAB-1", 1), ("LAB-2", 1), ("LAB-3", 0))
+    )
+    press(ada, full, "pick", wait="1")
+    kind = ReasonKind("labs", lambda _facts, _case: ("At most one lab.", None), "Too many labs")
+    monkeypatch.setitem(reasons.REASONS, "labs", kind)
+    monkeypatch.setattr(
+        Precheck,
+        "against_seats",
+        lambda self, *_: [Reason("labs")] if self.held else [],
+    )
+    assert "Too many labs" not in words(row(ada, wanted))
+    seat(cast.ada, mine)
+    assert "Too many labs" in words(row(ada, wanted))
+    assert "Too many labs" in words(live(app, cast.ada, mine, wanted))
+    assert "At most one lab." in page(ada, wanted)
+    assert "At most one lab." in ada.get(f"/terms/{term.id}/mine").text
+    press(ada, mine, "drop")
+    assert "Too many labs" not in words(live(app, cast.ada, mine, wanted))

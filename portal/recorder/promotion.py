@@ -87,7 +87,7 @@ def _candidate(
         student=student,
         windows=tuple(window.id for window in open_to(who, windows)),
         limit=hundredths(credit_limit(who, offered)),
-        **rules.facts(who, view, offered),
+        **vars(rules.facts(who, view, offered)),
     )
 
 

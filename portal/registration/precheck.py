@@ -227,17 +227,15 @@ class Precheck:
         """Return a refusal if a corequisite is missing beside seats and others, or not offered."""
         if not section.corequisites:
             return []
-        if beyond := rules.unoffered(self.profile, section, self.catalog):
-            return beyond
-        courses = {each.course_id for each in (*self.held, *others)}
-        missing = self._lacking(section, courses)
+        linked = rules.corequisites(self.profile, section, self.catalog)
+        if linked.not_offered:
+            return list(linked.not_offered)
+        missing = _lacking(linked, {each.course_id for each in (*self.held, *others)})
         return [Reason("corequisite", {"missing": missing})] if missing else []
 
     def _lacking(self, section: "SectionView", courses: set[int]) -> list[int]:
         """Return the corequisite courses that a section still needs; none once they are met."""
-        tree = rules.corequisites(self.profile, section, self.catalog)
-        rest = requisites.missing(tree, lambda leaf: int(leaf["course"]) in courses)
-        return [int(course) for course in requisites.codes(rest)]
+        return _lacking(rules.corequisites(self.profile, section, self.catalog), courses)
 
     def _courses(self, sections: Iterable[int]) -> set[int]:
         return {each.course_id for each in self.catalog.some(sections)}
@@ -346,6 +344,11 @@ def _already(section: "SectionView", registrations: Registrations) -> list[Reaso
 
 def _planned(reasons: list[Reason]) -> list[Reason]:
     return [replace(each, facts=each.facts | {"planned": True}) for each in reasons]
+
+
+def _lacking(linked: rules.Corequisites, courses: set[int]) -> list[int]:
+    rest = requisites.missing(linked.needed, lambda leaf: int(leaf["course"]) in courses)
+    return [int(course) for course in requisites.codes(rest)]
 
 
 def _load(total: int, adds: int, limit: int) -> list[Reason]:

@@ -147,7 +147,7 @@ def claim(request: SectionRequest, student: "StudentProfile", catalog: "TermCata
     return Claim(
         section=section.id,
         credits=least if request.credits is None else request.credits,
-        **rules.facts(student, section, catalog),
+        **vars(rules.facts(student, section, catalog)),
         band=bands.band_of(student, section, catalog.term.bands) if catalog.term.bands else None,
     )
 

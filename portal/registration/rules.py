@@ -1,10 +1,11 @@
 """The rules between a student and a section that the ledger does not check: pure functions."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from portal.catalog import grades, requisites
-from portal.ledger.types import Reason
+from portal.ledger.types import Reason, RuleFacts
 from portal.registration.reasons import LEDGER_CHECKS, PERMISSIONS
 from portal.registration.restrictions import grouped
 from portal.windows.cohorts import in_cohort
@@ -49,18 +50,16 @@ def before_permissions(profile: "StudentProfile", section: "SectionView") -> lis
     return [*reasons, Reason("consent")] if section.consent else reasons
 
 
-def facts(
-    profile: "StudentProfile", section: "SectionView", catalog: "TermCatalog"
-) -> dict[str, Any]:
-    """Return what the ledger needs to know of a student and a section: the fields of RuleFacts."""
-    beyond = unoffered(profile, section, catalog)
-    return {
-        "corequisites": None if beyond else corequisites(profile, section, catalog),
-        "rules": (*before_permissions(profile, section), *beyond),
-        "waived": waived(profile, section),
-        "reserves": reserves(profile, section),
-        "waived_corequisites": waived_corequisites(profile, section, catalog),
-    }
+def facts(profile: "StudentProfile", section: "SectionView", catalog: "TermCatalog") -> RuleFacts:
+    """Return what the ledger needs to know of a student and a section."""
+    linked = corequisites(profile, section, catalog)
+    return RuleFacts(
+        corequisites=None if linked.not_offered else linked.needed,
+        rules=(*before_permissions(profile, section), *linked.not_offered),
+        waived=waived(profile, section),
+        reserves=reserves(profile, section),
+        waived_corequisites=linked.waived,
+    )
 
 
 def needs_consent(profile: "StudentProfile", section: "SectionView") -> bool:
@@ -119,43 +118,27 @@ def reserves(profile: "StudentProfile", section: "SectionView") -> tuple[int, ..
     return tuple(each.id for each in section.reserves if in_cohort(profile, each.cohort))
 
 
+@dataclass(frozen=True)
+class Corequisites:
+    """The courses to take in the same term, as trees of course ids; None if there are none."""
+
+    needed: dict[str, Any] | None = None
+    waived: dict[str, Any] | None = None  # instead of `needed`, if a permission lifts it
+    not_offered: tuple[Reason, ...] = ()  # the refusal if the term lacks one
+
+
 def corequisites(
     profile: "StudentProfile", section: "SectionView", catalog: "TermCatalog"
-) -> dict[str, Any] | None:
-    """Return what must be taken in the same term, as a tree of course ids, or None."""
-    return _by_id(_open_corequisites(profile, section), catalog)
-
-
-def waived_corequisites(
-    profile: "StudentProfile", section: "SectionView", catalog: "TermCatalog"
-) -> dict[str, Any] | None:
-    """Return the same if a permission lifts it; the event of a seat names it if it is missing."""
-    if "corequisite" not in permitted(profile, section):
-        return None
-    return _by_id(_not_passed(profile, section), catalog)
-
-
-def unoffered(
-    profile: "StudentProfile", section: "SectionView", catalog: "TermCatalog"
-) -> list[Reason]:
-    """Return a refusal if corequisites are not offered this term."""
-    beyond = requisites.missing(
-        _open_corequisites(profile, section),
-        lambda leaf: _course(leaf["course"], catalog) != NOT_OFFERED,
-    )
-    return [Reason("corequisite_not_offered", {"missing": beyond})] if beyond else []
-
-
-def _open_corequisites(profile: "StudentProfile", section: "SectionView") -> requisites.Tree | None:
-    """Return the corequisites that must be taken in this term."""
-    if "corequisite" in permitted(profile, section):
-        return None
-    return _not_passed(profile, section)
-
-
-def _not_passed(profile: "StudentProfile", section: "SectionView") -> requisites.Tree | None:
+) -> Corequisites:
     """Return the corequisites that the student has not passed in an earlier term."""
-    return requisites.missing(section.corequisites, _passed(profile))
+    rest = requisites.missing(section.corequisites, _passed(profile))
+    if not rest:
+        return Corequisites()
+    if "corequisite" in permitted(profile, section):
+        return Corequisites(waived=_by_id(rest, catalog))
+    beyond = requisites.missing(rest, lambda leaf: _course(leaf["course"], catalog) != NOT_OFFERED)
+    refusal = (Reason("corequisite_not_offered", {"missing": beyond}),) if beyond else ()
+    return Corequisites(_by_id(rest, catalog), not_offered=refusal)
 
 
 def _passed(profile: "StudentProfile") -> Callable[[requisites.Tree], bool]:
@@ -175,9 +158,7 @@ def _low_grades(profile: "StudentProfile", missing: requisites.Tree) -> dict[str
     return {"grades": low} if low else {}
 
 
-def _by_id(tree: requisites.Tree | None, catalog: "TermCatalog") -> dict[str, Any] | None:
-    if not tree:
-        return None
+def _by_id(tree: requisites.Tree, catalog: "TermCatalog") -> dict[str, Any]:
     if "course" in tree:
         return {"course": _course(tree["course"], catalog)}
     joint = "any" if "any" in tree else "all"

@@ -162,7 +162,7 @@ def test_list_has_no_other_sections(facts: dict[str, Any]) -> None:
 
 def test_corequisite_is_sent_by_course_id() -> None:
     lecture, lab = a_view("PHY-1", corequisites=course("PHY-2")), a_view("PHY-2")
-    assert rules.corequisites(a_profile(), lecture, a_catalog(lecture, lab)) == {
+    assert rules.corequisites(a_profile(), lecture, a_catalog(lecture, lab)).needed == {
         "course": lab.course_id
     }
 
@@ -170,33 +170,35 @@ def test_corequisite_is_sent_by_course_id() -> None:
 def test_passed_corequisite_is_not_required() -> None:
     lecture, lab = a_view("PHY-1", corequisites=course("PHY-2")), a_view("PHY-2")
     who = a_profile(completed={"PHY-2": "B"})
-    assert rules.corequisites(who, lecture, a_catalog(lecture, lab)) is None
+    assert rules.corequisites(who, lecture, a_catalog(lecture, lab)).needed is None
 
 
 def test_courses_that_name_each_other_need_each_other() -> None:
     lecture = a_view("PHY-1", corequisites=course("PHY-2"))
     lab = a_view("PHY-2", corequisites=course("PHY-1"))
     offered = a_catalog(lecture, lab)
-    assert rules.corequisites(a_profile(), lecture, offered) == {"course": lab.course_id}
-    assert rules.corequisites(a_profile(), lab, offered) == {"course": lecture.course_id}
+    assert rules.corequisites(a_profile(), lecture, offered).needed == {"course": lab.course_id}
+    assert rules.corequisites(a_profile(), lab, offered).needed == {"course": lecture.course_id}
 
 
 def test_corequisite_that_is_not_offered_is_its_own_reason() -> None:
     view = a_view("PHY-1", corequisites=every("PHY-2", "PHY-3"))
     offered = a_catalog(view, a_view("PHY-2"))
-    (reason,) = rules.unoffered(a_profile(), view, offered)
+    (reason,) = rules.corequisites(a_profile(), view, offered).not_offered
     assert reason.code == "corequisite_not_offered"
     assert reason.facts == {"missing": course("PHY-3")}
 
 
 def test_corequisite_that_is_not_offered_refuses_every_student() -> None:
     view = a_view("PHY-1", corequisites=course("PHY-3"))
-    assert rules.corequisites(a_profile(), view, a_catalog(view)) == {"course": rules.NOT_OFFERED}
+    assert rules.corequisites(a_profile(), view, a_catalog(view)).needed == {
+        "course": rules.NOT_OFFERED
+    }
 
 
 def test_one_offered_corequisite_of_several_is_enough() -> None:
     view, lab = a_view("PHY-1", corequisites=some("PHY-2", "PHY-3")), a_view("PHY-2")
-    assert rules.unoffered(a_profile(), view, a_catalog(view, lab)) == []
+    assert rules.corequisites(a_profile(), view, a_catalog(view, lab)).not_offered == ()
 
 
 def with_override(view: Any, *waives: str, until: datetime | None = None) -> Any:
@@ -262,8 +264,8 @@ def test_permitted_section_is_on_the_list() -> None:
 def test_permission_lifts_a_corequisite_offered_or_not() -> None:
     view, offered = closed_to_ada(), a_catalog(a_view("A-2"))
     who = with_override(view, "corequisite")
-    assert rules.corequisites(who, view, offered) is None
-    assert rules.unoffered(who, view, a_catalog()) == []
+    assert rules.corequisites(who, view, offered).needed is None
+    assert rules.corequisites(who, view, a_catalog()).not_offered == ()
 
 
 def test_ledger_receives_the_waived_rules() -> None:
@@ -278,10 +280,11 @@ def test_ledger_receives_the_reasons_that_a_permission_lifts() -> None:
     who = with_override(view, "not_for_you", "prerequisite", "restriction", "corequisite")
     found = [reason.code for reason in rules.before_permissions(who, view)]
     assert found == ["hold", "not_for_you", "prerequisite", "restriction"]
-    assert rules.waived_corequisites(who, view, offered) == rules.corequisites(
-        a_profile(), view, offered
+    assert (
+        rules.corequisites(who, view, offered).waived
+        == rules.corequisites(a_profile(), view, offered).needed
     )
-    assert rules.waived_corequisites(a_profile(), view, offered) is None
+    assert rules.corequisites(a_profile(), view, offered).waived is None
 
 
 @pytest.mark.parametrize("status", ["OPEN", "NEW", "CONFIRMED"])

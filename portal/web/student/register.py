@@ -229,7 +229,7 @@ def partner_groups(
     """Return the sections of each corequisite still needed; those in `sent` are chosen."""
     rest = now.precheck.without([swap_out])
     held = {each.course_id for each in rest.held}
-    needed = rules.corequisites(now.profile, view, now.catalog)
+    needed = rules.corequisites(now.profile, view, now.catalog).needed
     lacking = {int(course) for course in requisites.codes(needed)} - held
 
     def against(partner: SectionView) -> list[Reason]:

@@ -1,4 +1,4 @@
-"""What a student's seats give against a section shows wherever the section does."""
+"""A refusal because of own seats shows wherever the section does."""
 
 from collections.abc import Callable
 from typing import Any

@@ -14,8 +14,9 @@ from tests import cast as builders
 from tests.cast import Meets
 
 MORNING, NOON = (Meets("MR", "10:00", "11:50"),), (Meets("TF", "12:00", "13:50"),)
-DAY = """it => [...it.closest(".mini-week").querySelectorAll(".mini-week-day > div")]
-    .indexOf(it.parentElement)"""
+DAYS = """them => them.map(it => [
+    ...it.closest(".mini-week").querySelectorAll(".mini-week-day > div")
+].indexOf(it.parentElement))"""
 
 
 @pytest.fixture
@@ -25,12 +26,12 @@ def mine(course: Course, term: Term) -> Section:
 
 @pytest.fixture
 def clashing(term: Term) -> Section:
-    return builders.a_section(builders.a_course(f"ART-{term.id}"), term, meetings=MORNING)
+    return builders.a_section(builders.a_course(f"ART-{term.id}T"), term, meetings=MORNING)
 
 
 @pytest.fixture
 def free(term: Term) -> Section:
-    return builders.a_section(builders.a_course(f"BIO-{term.id}"), term, meetings=NOON)
+    return builders.a_section(builders.a_course(f"BIO-{term.id}T"), term, meetings=NOON)
 
 
 def test_a_row_says_with_what_it_clashes_and_offers_a_swap_for_my_course(
@@ -55,7 +56,7 @@ def test_filters_about_me_stay_through_a_refresh_and_the_way_back(
     meet: Meet, term: Term, mine: Section, clashing: Section, free: Section
 ) -> None:
     needs = {"prerequisites": {"course": "MAT-1010"}}
-    barred = builders.a_section(builders.a_course(f"CHE-{term.id}"), term, **needs)
+    barred = builders.a_section(builders.a_course(f"CHE-{term.id}T"), term, **needs)
     builders.an_open_window(term)
     ada = meet("ada").enter(term)
     ada.pick(mine)
@@ -78,7 +79,7 @@ def test_filters_about_me_stay_through_a_refresh_and_the_way_back(
 
 def test_without_javascript_the_same_filters_work(meet: Meet, term: Term, free: Section) -> None:
     needs = {"prerequisites": {"course": "MAT-1010"}}
-    barred = builders.a_section(builders.a_course(f"CHE-{term.id}"), term, **needs)
+    barred = builders.a_section(builders.a_course(f"CHE-{term.id}T"), term, **needs)
     builders.an_open_window(term)
     ada = meet("ada", java_script_enabled=False)
     ada.go(f"/terms/{term.id}")
@@ -100,7 +101,7 @@ def test_the_week_beside_the_list_shows_where_a_section_would_be(
     before = places(ada.page, ".mini-week", "#plan", *rows)
     ada.row(free).hover()
     expect(kinds(ada, "would")).to_have_count(2)
-    assert [it.evaluate(DAY) for it in kinds(ada, "would").all()] == [1, 4]
+    assert kinds(ada, "would").evaluate_all(DAYS) == [1, 4]
     ada.row(clashing).locator(".row-more").focus()  # by keyboard the same
     expect(kinds(ada, "clash")).to_have_count(2)
     expect(kinds(ada, "would")).to_have_count(0)
@@ -165,10 +166,10 @@ def test_without_classes_the_next_step_leads_to_the_sections(meet: Meet, term: T
 
 
 def test_each_next_step_of_a_refusal_has_a_line_of_its_own(meet: Meet, term: Term) -> None:
-    needed = builders.a_course(f"MAT-{term.id}")
+    needed = builders.a_course(f"MAT-{term.id}T")
     builders.a_section(needed, term)
     barred = builders.a_section(
-        builders.a_course(f"CHE-{term.id}"), term, prerequisites={"course": needed.code}
+        builders.a_course(f"CHE-{term.id}T"), term, prerequisites={"course": needed.code}
     )
     builders.an_open_window(term)
     ada = meet("ada", viewport=PHONE).enter(term)

@@ -7,11 +7,12 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from portal.backend import Backend
 from portal.web import drafts
 from portal.web.drafts import LAST, LONGEST
+from portal.web.forms import Sent
 
 MAX, OTTO = 1, 2
 
 
-def a_form(text: str) -> drafts.Form:
+def a_form(text: str) -> Sent:
     return MultiDict([("name", text), ("years", "Junior"), ("years", "Senior")])
 
 

@@ -273,7 +273,8 @@ def note_times(row: Row, kind: str, text: str, starts: str = "", ends: str = "")
     column = "start_time" if text in {NO_START, NO_DAYS} else "end_time"
     first, last = row["start_time"] or starts, row["end_time"] or ends
     facts = {"first": first, "last": last, "what": row[column] or BLANK}
-    facts |= {"starts": row.heading("start_time"), "ends": row.heading("end_time")}
+    if text in {NO_START, NO_END}:
+        facts |= {"starts": row.heading("start_time"), "ends": row.heading("end_time")}
     row.note(kind, column, text, **facts)
 
 

@@ -98,8 +98,8 @@ def check(
 
     Raises ReplicaLeft if one left the primary lately. It may be about to be promoted, while the old
     primary was frozen, wakes, and still gets confirmations from another replica. As long as it is
-    away, most sentinels must still name the primary: in a network that is split for some only, they
-    may have promoted the replica without reaching the others.
+    away, most sentinels must still name the primary. In a partly split network, they may have
+    promoted the replica without being able to tell the primary.
     """
     marked, replicated, reply = replies
     found = replicated if isinstance(replicated, int) and not isinstance(marked, Exception) else 0

@@ -1,4 +1,4 @@
-"""A network that is split for some only: sentinels promote a replica and can't tell the primary."""
+"""A partly split network: sentinels promote a replica and can't tell the primary."""
 
 import time
 from collections.abc import Iterator

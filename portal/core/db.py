@@ -60,14 +60,17 @@ class CommentingCursor(cursor):
 Sessions = sessionmaker[Session](expire_on_commit=False)
 
 
-def connect(url: str, **options: Any) -> Engine:
-    """Bind every later transaction of this process to the database at `url`."""
+def connect(url: str, *, pool_timeout: int = 3, **options: Any) -> Engine:
+    """Bind every later transaction of this process to the database at `url`.
+
+    A transaction waits for a free connection for `pool_timeout` seconds at most.
+    """
     engine = create_engine(
         with_driver(url),
         hide_parameters=True,  # failing statements are logged, and parameters may be secrets
         pool_size=20,
         max_overflow=0,
-        pool_timeout=3,
+        pool_timeout=pool_timeout,
         # The time limit of a statement; the web's is shorter (runtime/gunicorn_settings.py).
         connect_args={
             "connect_timeout": 3,

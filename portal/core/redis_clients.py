@@ -5,6 +5,7 @@ cluster are in `ledger_servers`.
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, Full
@@ -19,7 +20,12 @@ from redis.connection import parse_url
 from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import ReadOnlyError, RedisError, ResponseError
 from redis.retry import Retry
-from redis.sentinel import Sentinel, SentinelConnectionPool, SentinelManagedConnection
+from redis.sentinel import (
+    MasterNotFoundError,
+    Sentinel,
+    SentinelConnectionPool,
+    SentinelManagedConnection,
+)
 
 from portal.core.idle_connections import has_unread_data
 
@@ -99,6 +105,14 @@ class PatientConnectionPool(BlockingConnectionPool):
     def server(self) -> Address | None:
         """Return the server that connections lead to; None if only one is possible."""
         return None
+
+    def server_of(self, connection: Any) -> Address | None:  # noqa: ARG002
+        """Return the server that a connection leads to; None if only one is possible."""
+        return None
+
+    def replicas(self) -> int:
+        """Return how many replicas are known to others than their primary: without sentinels 0."""
+        return 0
 
     def is_primary(self, server: Address | None) -> bool:  # noqa: ARG002  no sentinels, no other
         """Return whether no other server has been promoted in its place."""
@@ -202,7 +216,7 @@ def pool(sentinels: Sentinels, **settings: Any) -> PatientConnectionPool:
     options: dict[str, Any] = {"socket_timeout": TIMEOUT, "socket_connect_timeout": TIMEOUT}
     once = Retry(NoBackoff(), 0)
     kwargs = {**options, "retry": once, "password": sentinels.sentinel_password}
-    manager = Sentinel(sentinels.hosts, sentinel_kwargs=kwargs)  # type: ignore[no-untyped-call]
+    manager = _Sentinel(sentinels.hosts, sentinel_kwargs=kwargs)
     return _Pool(
         sentinels.name,
         manager,
@@ -236,40 +250,92 @@ def has_lost_its_role(error: ResponseError) -> bool:
     return isinstance(error, ReadOnlyError) or str(error).startswith("NOREPLICAS")
 
 
+class _Sentinel(Sentinel):
+    """Sentinels that name the primary by majority, where redis-py takes the first answer.
+
+    In a partly split network, those beside a former primary still name it.
+    """
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)  # type: ignore[no-untyped-call]
+        self._silent: set[Redis] = set()  # they are asked last, because each takes a timeout
+
+    def discover_master(self, service_name: str) -> Address:
+        """Return the server that most of those that answer name; raise MasterNotFoundError."""
+        votes = self.votes(service_name)
+        server, most = next(iter(votes.most_common(1)), (None, 0))
+        if server is None or 2 * most <= votes.total():
+            raise MasterNotFoundError(f"The sentinels name no primary of {service_name!r}.")
+        return server
+
+    def votes(self, name: str) -> Counter[Address | None]:
+        """Return how many name which server, or none; the count ends once most name one."""
+        votes = Counter[Address | None]()
+        for state in self._states(name):
+            is_up = self.check_master_state(state, name)  # type: ignore[no-untyped-call]
+            server = (state["ip"], state["port"]) if is_up else None
+            votes[server] += 1
+            if server and self.is_most(votes[server]):
+                break
+        return votes
+
+    def is_most(self, votes: int) -> bool:
+        """Return whether a number of sentinels is the majority."""
+        return 2 * votes > len(self.sentinels)
+
+    def replicas(self, name: str) -> int:
+        """Return how many replicas a primary has had, those included that are away."""
+        return max((state["num-slaves"] for state in self._states(name)), default=0)
+
+    def _states(self, name: str) -> Iterator[dict[str, Any]]:
+        """Ask one sentinel after the other what it knows of a primary."""
+        for sentinel in sorted(self.sentinels, key=self._silent.__contains__):
+            try:
+                masters: Any = sentinel.sentinel_masters()
+            except RedisError:
+                self._silent.add(sentinel)
+                continue
+            self._silent.discard(sentinel)
+            if state := masters.get(name):
+                yield state
+
+
 class _Pool(SentinelConnectionPool, PatientConnectionPool):
     """Waits for a free connection where redis-py's pool raises."""
+
+    sentinel_manager: _Sentinel
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)  # type: ignore[no-untyped-call]
         self._asking = Lock()
         self._asked = 0.0  # when the sentinels were last asked (monotonic)
-        self._named: Counter[Address | None] = Counter()  # how many of them name a server
+        self._votes = Counter[Address | None]()
 
     @property
     def server(self) -> Address | None:
         """Return the primary as far as this process knows."""
         return self.master_address  # type: ignore[no-any-return]
 
+    def server_of(self, connection: Any) -> Address | None:
+        """Return the server that a connection leads to."""
+        return connection.host, connection.port
+
     def is_primary(self, server: Address | None) -> bool:
-        """Ask all sentinels now, and return whether most of them name this server.
+        """Ask the sentinels now, and return whether most of them name this server.
 
         Callers who come while they are being asked share the next answer.
         """
-        came, sentinels = monotonic(), self.sentinel_manager.sentinels
+        came = monotonic()
         with self._asking:
             if self._asked < came:
                 self._asked = monotonic()
-                self._named = Counter(map(self._named_by, sentinels))
-        return server is not None and 2 * self._named[server] > len(sentinels)
+                self._votes = self.sentinel_manager.votes(self.service_name)
+            votes = self._votes
+        return server is not None and self.sentinel_manager.is_most(votes[server])
 
-    def _named_by(self, sentinel: Redis) -> Address | None:
-        """Return the primary that a sentinel names and reaches; None if there is none."""
-        with suppress(RedisError):
-            masters: Any = sentinel.sentinel_masters()
-            state = masters.get(self.service_name)
-            if state and self.sentinel_manager.check_master_state(state, self.service_name):
-                return state["ip"], state["port"]
-        return None
+    def replicas(self) -> int:
+        """Return how many replicas the sentinels know, those included that are away."""
+        return self.sentinel_manager.replicas(self.service_name)
 
     def owns_connection(self, connection: Any) -> bool:
         """Return whether this process opened it; redis-py leaks one per failed connect."""

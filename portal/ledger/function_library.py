@@ -126,7 +126,7 @@ class FunctionCall:
             raise reply
         if others:
             try:
-                replicas.check(others, self.replicas, pool, (connection.host, connection.port))
+                replicas.check(others, self.replicas, pool, pool.server_of(connection))
             except replicas.TooFewReplicas:
                 connection.mark_for_reconnect()  # another server may be the primary now
                 raise

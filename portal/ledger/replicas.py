@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from threading import Lock
 from time import monotonic
 from typing import Any, cast
 
@@ -56,6 +57,7 @@ class ReplicaHistory:
 
 
 _histories: dict[bytes, ReplicaHistory] = {}  # by replication id: a promoted server starts another
+_making = Lock()
 
 
 def behind(pool: PatientConnectionPool, replicas: int) -> Sequence[Command]:
@@ -107,7 +109,7 @@ def check(
         raise TooFewReplicas(f"{found} of {replicas} replicas have the decision")
     if not isinstance(reply, bytes):
         raise TooFewReplicas(f"the primary does not tell who follows it: {reply}")
-    history, there = _history(reply), _online(reply)
+    history, there = _history(reply, pool), _online(reply)
     if not history.settled(there):
         raise ReplicaLeft("a replica has just left: it may be the next primary")
     if there < history.ever and not pool.is_primary(server):
@@ -117,13 +119,22 @@ def check(
 def notice_changes(redis: Redis) -> None:
     """Read which replicas follow the primary, to notice at once when one leaves."""
     reply: Any = redis.execute_command(INFO)  # type: ignore[no-untyped-call]
-    _history(reply).settled(_online(reply))
+    pool = cast("PatientConnectionPool", redis.connection_pool)
+    _history(reply, pool).settled(_online(reply))
 
 
-def _history(reply: bytes) -> ReplicaHistory:
-    """Return the history of the primary that sent the reply."""
+def _history(reply: bytes, pool: PatientConnectionPool) -> ReplicaHistory:
+    """Return the history of the primary that sent the reply.
+
+    At its start, the sentinels tell how many replicas there were before this process.
+    """
     found = REPLICATION_ID.search(reply)
-    return _histories.setdefault(found[1] if found else b"", ReplicaHistory())
+    key = found[1] if found else b""
+    if key not in _histories:
+        with _making:  # many calls may be the first of a new primary
+            if key not in _histories:
+                _histories[key] = ReplicaHistory(ever=pool.replicas())
+    return _histories[key]
 
 
 def _online(reply: bytes) -> int:

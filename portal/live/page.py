@@ -1,6 +1,6 @@
 """An open page: the topics it listens to, and the updates it has not been sent yet."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
@@ -51,6 +51,7 @@ class PageUpdate:
     signals: Sequence[str] = ()
     student_changed: bool = False  # render the student's own state
     sections: frozenset[int] = frozenset()  # where the student's own state changed
+    refused: frozenset[int] = frozenset()  # sections that the page says the student can't add
     events: Sequence[dict[str, Any]] = ()  # to announce in words
     panel_version: str = ""  # of the student's panel on the page, if nothing else is known
 
@@ -125,7 +126,11 @@ class Page:
         self._wake()
 
     def add_student_change(
-        self, sections: set[int], events: Sequence[dict[str, Any]] = (), panel_version: str = ""
+        self,
+        sections: set[int],
+        events: Sequence[dict[str, Any]] = (),
+        refused: Iterable[int] = (),
+        panel_version: str = "",
     ) -> None:
         """Send the student's own state, and announce the events.
 
@@ -136,6 +141,7 @@ class Page:
             update.panel_version = "" if update.student_changed else panel_version
             update.student_changed = True
             update.sections |= sections
+            update.refused = update.refused.union(refused)
             update.events = [*update.events, *events][-MOST_EVENTS:]
         self._wake()
 

@@ -42,7 +42,8 @@ class RenderStudent(Protocol):
         term: int,
         student: int,
         *,
-        sections: Iterable[int] = (),  # whose cells to render
+        sections: Iterable[int] = (),  # whose seats may have changed
+        refused: Iterable[int] = (),  # that the page says the student can't add
         events: Sequence[dict[str, Any]] = (),  # to announce
         panel_version: str = "",  # of the page
         shown: Iterable[int] = (),  # the sections that the page shows

@@ -45,6 +45,7 @@ class PageSubscription:
     term: int
     sections: tuple[int, ...] = ()
     held: tuple[int, ...] = ()  # sections in which the student is enrolled or waitlisted
+    refused: tuple[int, ...] = ()  # sections that the page says the student can't add
     panel_version: str = ""  # of the student's panel on the page
     roster: int | None = None
     room: int | None = None  # the window whose waiting room it is in
@@ -67,6 +68,7 @@ def parse_subscription(message: str | bytes) -> PageSubscription | None:
         term=number(subscription.get("term")),
         sections=_numbers(subscription.get("sections", [])),
         held=_numbers(subscription.get("held", [])),
+        refused=_numbers(subscription.get("refused", [])),
         panel_version=str(subscription.get("mark", "")),
         roster=None if roster is None else number(roster),
         room=None if room is None else number(room),
@@ -197,9 +199,12 @@ class SocketSession:
             )
             if page.visitor.student_id:
                 wanted.add(topics.student(subscription.term, page.visitor.student_id))
+                held, refused = (
+                    set(visible_sections(page.visitor, subscription.term, sections))
+                    for sections in (subscription.held, subscription.refused)
+                )
                 page.add_student_change(
-                    set(visible_sections(page.visitor, subscription.term, subscription.held)),
-                    panel_version=subscription.panel_version,
+                    held, refused=refused, panel_version=subscription.panel_version
                 )
             if subscription.student and (
                 page.visitor.may(Right.SEE_STUDENTS) or advises(page.visitor, subscription.student)
@@ -251,6 +256,7 @@ class SocketSession:
                 page.term,
                 page.visitor.student_id,
                 sections=update.sections,
+                refused=update.refused,
                 events=update.events,
                 panel_version=update.panel_version,
                 shown=page.sections,

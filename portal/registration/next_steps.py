@@ -164,8 +164,11 @@ def join_waitlist(context: RefusalContext) -> NextStep | None:
 
 
 def pick_together(missing: list[int], context: RefusalContext) -> NextStep | None:
-    """Return a link to register for the section and a linked course in one step."""
-    section = context.section
+    """Return a link to register for the section and a linked course in one step.
+
+    There is none for a student on the section's waitlist, who can't register for it again.
+    """
+    section = None if context.waits else context.section
     linked = linked_courses.courses(section, context.catalog) if section else []
     course = next((each for each in missing if each in linked), None)
     if course is None or not section:

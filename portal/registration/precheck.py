@@ -59,7 +59,7 @@ class Precheck:
         return replace(self, registrations=replace(self.registrations, enrolled=enrolled))
 
     def against_seats(self, section: "SectionView", adds: int | None = None) -> list[Reason]:
-        """Return every reason that the student's own seats give against one section more.
+        """Return every reason why the student's own seats rule out one section more.
 
         Leaves out those that a permission lifts. Rows, pages of sections, waitlists and live
         updates show what it returns. `adds` are its credits (hundredths), the least by default.
@@ -117,7 +117,7 @@ class Precheck:
     def _against_classes(
         self, others: list["SectionView"], section: "SectionView", total: int, adds: int
     ) -> list[Reason]:
-        """Return what seats and `others` give against a section, also what a permission lifts.
+        """Return why seats and `others` rule out a section, also what a permission lifts.
 
         A rule about the classes of a student belongs here: it then shows on every page.
         """

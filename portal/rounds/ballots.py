@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from portal.allocation.proof import code_of, sha256
 from portal.core.db import transaction
 from portal.core.errors import Refused
+from portal.core.i18n import _l
 from portal.people.student_profile import StudentProfile, profile
 from portal.registration.plan_store import read_plan
 from portal.registration.plans import Plan, pack, unpack
@@ -28,12 +29,26 @@ from portal.windows.models import Round
 FRESH_SECONDS = 1
 
 
-class BallotRefused(Refused):
-    """A ballot that was not taken.
+REFUSED = {
+    "early": _l("You can’t submit a ballot yet. The round has not started."),
+    "late": _l("Too late: the round ended on %(end)s. Your ballot stays as it was then."),
+    "canceled": _l("This round was canceled. No one got a seat from it."),
+    "not_yours": _l("This round is for other students."),
+    "limits": _l("Choose at most %(courses)s courses and %(credits)s credits."),
+    "empty": _l("Your plan is empty. Plan sections first: your plan is your ballot."),
+    "no_ballot": _l("Submit your ballot first."),
+    "others": _l("Enter the numbers of one to three other students."),
+    "sections": _l("Choose one of your choices. It must have no backup."),
+    "twice": _l("You already share this choice with others. End that first."),
+    "many": _l("You can share at most four choices."),
+    "gone": _l("This joint choice has ended."),
+}
 
-    Codes: early, late, canceled, not_yours (the student is not in the cohort and has no ballot),
-    limits, empty (the plan); `joint` has more for joint choices.
-    """
+
+class BallotRefused(Refused):
+    """A ballot or a joint choice that was not taken; some texts lack facts of the round."""
+
+    texts = REFUSED
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ def fragments() -> ResponseReturnValue:
     try:
         term = number(int(request.args["term"]))
         sections = listed(request.args.get("sections", ""))
-        held = listed(request.args.get("held", ""))
+        held, refused = (listed(request.args.get(name, "")) for name in ("held", "refused"))
     except (KeyError, ValueError):
         abort(400)
     if is_hidden(visitor(), term):
@@ -131,9 +131,13 @@ def fragments() -> ResponseReturnValue:
     html = "".join(hub().counts.fragments(seats, shown, audience).values())
     student = visitor().student_id
     if student:
-        cells = visible_sections(visitor(), term, held)
         html += renderers.student(
-            term, student, sections=cells, panel_version=request.args.get("mark", ""), shown=shown
+            term,
+            student,
+            sections=visible_sections(visitor(), term, held),
+            refused=visible_sections(visitor(), term, refused),
+            panel_version=request.args.get("mark", ""),
+            shown=shown,
         ).html
     return html
 

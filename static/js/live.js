@@ -42,11 +42,11 @@ function wish() {
   // The plan follows what becomes of its sections, also where no row shows them.
   const planned = (document.getElementById("plan")?.dataset.sections ?? "").split(" ").filter(Boolean).map(Number);
   const sections = [...new Set([...planned, ...ids('[id^="seats-"]', "seats-")])].slice(0, 400);
-  // What the seats speak against may be open after a drop.
-  const held = ids('[id^="act-"]:is([data-held], [data-why])', "act-");
+  const held = ids('[id^="act-"][data-held]', "act-");
+  const refused = ids('[id^="act-"][data-why]', "act-"); // may be open after a drop, or beside another class
   const mark = document.getElementById("mine")?.dataset.mark ?? "";
   const others = Object.fromEntries(Object.entries({ roster, student, room, staff }).filter(([, id]) => id));
-  return { shows: { term, sections, ...others }, own: { held, mark } };
+  return { shows: { term, sections, ...others }, own: { held, refused, mark } };
 }
 
 function ask(section, fresh = false) {

@@ -50,6 +50,13 @@ def test_many_processes_may_start_at_once(desk: Desk, address: str) -> None:
         each.redis.connection_pool.disconnect()
 
 
+def test_a_server_without_the_required_replicas_is_unavailable(desk: Desk) -> None:
+    desk.section(12)
+    desk.ledger = Ledger(OneServer(desk.redis), replicas=1)
+    with pytest.raises(LedgerUnavailable, match="0 of 1 replicas"):
+        desk.claim(501, 12)
+
+
 def test_lost_functions_are_loaded_again(desk: Desk) -> None:
     desk.section(12)
     desk.redis.function_flush()

@@ -7,6 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy.exc import OperationalError
 
+from portal.core.errors import Refused
 from portal.ledger.errors import LedgerUnavailable
 from portal.web.http import access
 
@@ -92,3 +93,11 @@ def test_dialog_gets_its_content(client: FlaskClient) -> None:
     assert "HX-Retarget" not in answer.headers
     assert 'id="dialog-title"' in answer.text
     assert "<html" not in answer.text
+
+
+def test_each_kind_of_refusal_has_texts(app: Flask) -> None:  # noqa: ARG001  it imports all
+    kinds = [Refused]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    assert len(kinds) > 5
+    assert not [kind for kind in kinds[1:] if not kind.texts]

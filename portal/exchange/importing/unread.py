@@ -1,4 +1,4 @@
-"""What an import could not read of a new section, which is a draft therefore.
+"""What an import could not read of a new section, which is therefore a draft.
 
 `Section.unread` has it by field. A field goes once an admin changes it or a later import reads it,
 and all go when the section is published.

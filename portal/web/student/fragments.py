@@ -44,7 +44,7 @@ class SectionAct(NamedTuple):
     opening: str
     reserved: bool  # the student may use reserved seats
     late: bool  # the last day to add has passed
-    why: str = ""  # the code of the first reason that the student's seats give against it
+    why: str = ""  # the code of the first reason why the student's seats rule it out
     other: int = 0  # the held section of the conflict
     consent: bool = False  # the student needs the instructor's consent first
     barred: bool = False  # the student does not meet a requirement

@@ -21,13 +21,15 @@ def render_student(  # noqa: PLR0913  what a page shows, and what happened
     student: int,
     *,
     sections: Iterable[int] = (),
+    refused: Iterable[int] = (),
     events: Sequence[dict[str, Any]] = (),
     panel_version: str = "",
     shown: Iterable[int] = (),
 ) -> StudentFragments:
-    """Render the panel, the cells of `sections` and of held seats, and messages about events.
+    """Render the panel, the cells that may have changed, and messages about events.
 
-    It includes cells of `shown` sections against which the seats speak, or spoke before the change.
+    These are the cells of the student's seats, of `sections`, in which they may have had one, of
+    `refused` sections, and of `shown` ones that a seat rules out or ruled out before the change.
     The result is empty if the page is up to date.
     """
     try:
@@ -38,7 +40,7 @@ def render_student(  # noqa: PLR0913  what a page shows, and what happened
         return StudentFragments("", frozenset(now.positions))
     odds.refresh_freed_seats(term)
     changed = set(sections)
-    own = {*changed, *now.held, *now.positions}
+    own = {*changed, *refused, *now.held, *now.positions}
     others = now.catalog.some(section for section in shown if section not in own)
     gone = now.catalog.some(changed.difference(now.held))
     before = now.precheck.without(changed).with_seats(gone)

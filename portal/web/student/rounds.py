@@ -33,20 +33,6 @@ from portal.web.student.round_views import BallotView, view_of
 from portal.windows import rounds
 from portal.windows.models import Round
 
-REFUSED = {
-    "early": _l("You can’t submit a ballot yet. The round has not started."),
-    "late": _l("Too late: the round ended on %(end)s. Your ballot stays as it was then."),
-    "canceled": _l("This round was canceled. No one got a seat from it."),
-    "not_yours": _l("This round is for other students."),
-    "limits": _l("Choose at most %(courses)s courses and %(credits)s credits."),
-    "empty": _l("Your plan is empty. Plan sections first: your plan is your ballot."),
-    "no_ballot": _l("Submit your ballot first."),
-    "others": _l("Enter the numbers of one to three other students."),
-    "sections": _l("Choose one of your choices. It must have no backup."),
-    "twice": _l("You already share this choice with others. End that first."),
-    "many": _l("You can share at most four choices."),
-    "gone": _l("This joint choice has ended."),
-}
 resumes_ballot = resumes(
     lambda term_id, round_id: _("Log in to continue with your plan."),  # noqa: ARG005
     lambda term_id, round_id: f"/terms/{term_id}/plan",  # noqa: ARG005
@@ -226,7 +212,7 @@ def _back(found: Round, refusal: str = "", note: str = "", page: str = "") -> Re
     page = page or url_for(".plan", term_id=found.term_id)
     if refusal:
         facts = {"courses": found.most_courses, "credits": points(found.most_credits)}
-        message = str(REFUSED[refusal]) % {**facts, "end": _end(found.id)}
+        message = str(BallotRefused.texts[refusal]) % {**facts, "end": _end(found.id)}
         flash_messages.keep(message, "few", page)
     else:
         note = note or _(

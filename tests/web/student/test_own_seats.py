@@ -1,5 +1,6 @@
 """A refusal because of own seats shows wherever the section does."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -106,3 +107,48 @@ def test_rule_that_pages_do_not_know_shows_everywhere(
     assert "At most one lab." in ada.get(f"/terms/{term.id}/mine").text
     press(ada, mine, "drop")
     assert "Too many labs" not in words(live(app, cast.ada, mine, wanted))
+
+
+def test_class_that_comes_with_another_is_added_by_the_main_button(
+    ada: FlaskClient, term: Any
+) -> None:
+    builders.an_open_window(term)
+    _, wanted, _ = corequisite(term)
+    assert "With another class" in words(row(ada, wanted))
+    assert re.search(r'class="[^"]*btn-primary[^"]*"[^>]*>\s*Add class', page(ada, wanted))
+
+
+def test_waitlisted_student_without_a_corequisite_is_led_to_it(ada: FlaskClient, term: Any) -> None:
+    builders.an_open_window(term)
+    lab = builders.a_course("PHY-1")
+    in_lab = builders.a_section(lab, term)
+    full = builders.a_section(
+        builders.a_course("PHY-2"), term, capacity=0, corequisites={"course": "PHY-1"}
+    )
+    press(ada, in_lab, "pick")
+    press(ada, full, "pick", wait="1")
+    press(ada, in_lab, "drop")
+    mine = ada.get(f"/terms/{term.id}/mine").text
+    assert "Must be taken together with PHY 1. Add that first." in words(mine)
+    assert f"{address(full, 'pick')}?with=" not in mine
+
+
+def test_rows_that_said_a_refusal_are_drawn_again_but_are_no_former_seats(
+    app: Flask, ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    builders.an_open_window(term)
+    mine, refused, other = (
+        builders.a_section(builders.a_course(code, credits=worth), term, meetings=meetings)
+        for code, worth, meetings in (
+            ("PHY-1", 4, (Meets(),)),
+            ("PHY-2", 16, (Meets(),)),
+            ("PHY-3", 4, ()),
+        )
+    )
+    press(ada, mine, "pick")
+    with app.test_request_context():
+        html = renderers.student(
+            term.id, cast.ada.id, refused=[refused.id], shown=[refused.id, other.id]
+        ).html
+    assert 'data-why="time_conflict"' in cell(html, refused)
+    assert f'id="act-{other.id}"' not in html

@@ -32,7 +32,7 @@ RULES = (
 
 
 def until(holds: Callable[[], bool], why: str) -> None:
-    """Wait for something to hold; a server that is away holds nothing."""
+    """Wait for something to hold; it does not while a server is away or nobody has a term."""
     deadline = time.monotonic() + TIMEOUT
     while not _held(holds):
         assert time.monotonic() < deadline, why
@@ -42,7 +42,7 @@ def until(holds: Callable[[], bool], why: str) -> None:
 def _held(holds: Callable[[], bool]) -> bool:
     try:
         return holds()
-    except RedisError:
+    except (RedisError, LookupError):
         return False
 
 
@@ -138,10 +138,7 @@ class ValkeyCluster:
 
     def replaced(self, term: int, old: int) -> bool:
         """Return whether another server has the term by now."""
-        try:
-            return self.primary_of(term) != old
-        except LookupError:
-            return False
+        return self.primary_of(term) != old
 
     def heal(self) -> None:
         """Have all servers back, each primary with a replica."""

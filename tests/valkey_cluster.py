@@ -138,7 +138,7 @@ class ValkeyCluster:
 
     def replaced(self, term: int, old: int) -> bool:
         """Return whether another server has the term by now."""
-        return self.primary_of(term) != old
+        return _held(lambda: self.primary_of(term) != old)
 
     def heal(self) -> None:
         """Have all servers back, each primary with a replica."""

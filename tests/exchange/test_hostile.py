@@ -6,6 +6,7 @@ import zipfile
 import zlib
 from pathlib import Path
 
+import psutil
 import pytest
 
 from portal.exchange.importing import files, tables
@@ -69,6 +70,19 @@ def test_a_path_in_a_zip_leads_nowhere(tmp_path: Path, name: str) -> None:
 def test_one_folder_around_the_files_is_fine(tmp_path: Path) -> None:
     packed = written(tmp_path, zipped({"spring/t.csv": b"a\n1\n", "__MACOSX/._t.csv": b"\0"}))
     assert packed.names() == ["t.csv"]
+
+
+def test_a_zip_is_open_only_while_one_of_its_files_is(tmp_path: Path) -> None:
+    packed = written(tmp_path, zipped({"t.csv": b"a\n1\n"}))
+    with packed.open("t.csv") as file:
+        assert str(tmp_path / "x.zip") in opened()
+        assert file.read() == b"a\n1\n"
+    assert str(tmp_path / "x.zip") not in opened()
+
+
+def opened() -> list[str]:
+    """The files that this process has open."""
+    return [each.path for each in psutil.Process().open_files()]
 
 
 def test_what_systems_add_is_not_unpacked(tmp_path: Path) -> None:

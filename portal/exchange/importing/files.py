@@ -128,32 +128,43 @@ def _with_sheets(files: Files) -> Files:
 
 def _open_zip(path: Path) -> Files:
     """Return the files of a zip. Raise ImportFailedError if it is damaged or hostile."""
+    contents: list[zipfile.ZipInfo] = []
     try:
         with path.open("rb") as raw, mmap(raw.fileno(), 0, access=ACCESS_READ) as content:
             count = sum(1 for _ in ENTRY.finditer(content))
-        # The list of contents of a hostile zip would fill the memory.
-        packed = zipfile.ZipFile(path) if count <= MOST_ENTRIES else None
+        if count <= MOST_ENTRIES:  # the list of contents of a hostile zip would fill the memory
+            with zipfile.ZipFile(path) as packed:
+                contents = packed.infolist()
     except DAMAGE:
         raise ImportFailedError(_k("%(file)s is not a readable zip."), file=path.name) from None
-    entries = _entries(packed) if packed else {}
-    if packed is None or len(entries) > MOST_FILES:
+    entries = _entries(contents)
+    if count > MOST_ENTRIES or len(entries) > MOST_FILES:
         raise ImportFailedError(_k("The zip has more than %(most)s files."), most=MOST_FILES)
     _check_sizes(entries)
-    for name, entry in entries.items():
+    openers: dict[str, Callable[[], IO[Any]]] = {
+        name: partial(_open_entry, path, entry) for name, entry in entries.items()
+    }
+    for name, open_ in openers.items():
         try:  # a file never unpacks to more than the size that it declares
-            with packed.open(entry) as file:
+            with open_() as file:
                 while file.read(PIECE):
                     pass
         except DAMAGE:
             text = _k("%(file)s is damaged. Create the zip again.")
             raise ImportFailedError(text, file=name) from None
-    return Files({name: partial(packed.open, entry) for name, entry in entries.items()})
+    return Files(openers)
 
 
-def _entries(packed: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+def _open_entry(path: Path, entry: zipfile.ZipInfo) -> IO[bytes]:
+    """Open a file of a zip. The zip is closed with it."""
+    with zipfile.ZipFile(path) as packed:
+        return packed.open(entry)
+
+
+def _entries(contents: Iterable[zipfile.ZipInfo]) -> dict[str, zipfile.ZipInfo]:
     """Return the files by their bare names; all are at one level, or in one folder."""
     found: dict[str, zipfile.ZipInfo] = {}
-    for entry in packed.infolist():
+    for entry in contents:
         folder, _, name = entry.filename.rpartition("/")
         # Folders, entries without a name, and what systems add by themselves.
         if not name or folder.startswith("__MACOSX") or name.startswith("."):

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import signal
 import subprocess
 import sys
 import zipfile
@@ -33,7 +34,7 @@ from portal.applications.store import store
 from portal.backend import backend
 from portal.core.audit_trail import AuditEntry, add_audit_entry
 from portal.core.db import transaction
-from portal.core.i18n import _l
+from portal.core.i18n import _k, _l
 from portal.core.queue import NO_TERM, enqueue
 from portal.notifications.outbox import due, mark_sent, retry, retry_later, take_due
 from portal.recorder.signals import DueJob, due_since
@@ -46,6 +47,7 @@ PLACES = 6_003  # the class of PostgreSQL's advisory locks, one for each check
 MOST_DOCUMENTS = 5  # of an application
 LONGEST_NAME = 100
 READING, READING_TIME = "application.document", timedelta(hours=1)  # in the audit trail
+STOPPED = _k("The check was stopped before it ended.")
 log = logging.getLogger(__name__)
 MEDIA = {"pdf": "application/pdf", "jpg": "image/jpeg", "png": "image/png"}
 REFUSED_DOCUMENT = {
@@ -358,9 +360,11 @@ def verdict(file: Path, name: str) -> tuple[str, int]:
         done = subprocess.run(  # noqa: S603  our own module
             command, capture_output=True, timeout=SECONDS, check=False, env={"PATH": os.defpath}
         )
-    except subprocess.TimeoutExpired:
-        return "complex", 0
-    if done.returncode < 0:  # killed by a limit
+    except subprocess.TimeoutExpired:  # as the machine is full: a limit would have come first
+        raise ValueError(STOPPED) from None
+    if done.returncode == -signal.SIGKILL:  # by the system, which had no memory left
+        raise ValueError(STOPPED)
+    if done.returncode < 0:  # by one of its limits
         return "complex", 0
     result = json.loads(done.stdout)
     if "refused" in result:

@@ -248,7 +248,8 @@ SHORT_FILTERS = {
 def main() -> None:
     """Inspect the file named on the command line, and print the result."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU, CPU))
+    # The first limit sends a signal of its own. SIGKILL, which the second sends, may be another's.
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU, CPU + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     warnings.simplefilter("ignore")
     logging.disable()  # pypdf says each thing that is odd, and hostile files have millions

@@ -1,5 +1,6 @@
 """Documents: what is refused, who may read them, and what a failing check leads to."""
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -236,6 +237,33 @@ def test_an_error_of_the_scanner_is_no_verdict(
         made = add(draft, cast, a_pdf())
         documents.check_due()
     assert (document(made).state, document(made).tries) == ("waiting", 1)
+
+
+@pytest.mark.parametrize(
+    ("ends", "outcome"),
+    [
+        ("exec sleep 60", ("waiting", "")),
+        ("kill -KILL $$", ("waiting", "")),  # as a system without memory does
+        ("kill -XCPU $$", ("refused", "complex")),  # its own limit
+    ],
+)
+def test_a_check_that_others_stop_is_no_verdict(
+    draft: int,
+    cast: Cast,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    ends: str,
+    outcome: object,
+) -> None:
+    program = folder / "python"
+    program.write_text(f"#!/bin/sh\n{ends}\n")
+    program.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(program))
+    monkeypatch.setattr(documents, "SECONDS", 0.5)
+    made = add(draft, cast, a_pdf())
+    documents.check_due()
+    assert (document(made).state, document(made).refused) == outcome
 
 
 def test_retries_wait_two_four_and_eight_seconds(

@@ -6,6 +6,7 @@ Refused documents, and calls and checks that failed for good, are shown too.
 """
 
 import csv
+import time
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
@@ -43,6 +44,7 @@ from portal.registration.adjustments import Adjustment
 
 FILE = Path(__file__).with_name("applications.csv")
 DECIDER = "instructor29"  # of history, which the visiting students apply for
+LOOK_AGAIN = 0.5  # seconds
 TRIES = 4  # after which a check or a call has failed for good
 CHARGES = {"paid": PAID, "refunded": REFUNDED, "failed": FAILED, "dead": NEW}
 PAPER = (850, 1100)  # pixels
@@ -113,7 +115,7 @@ def _create(row: dict[str, str], term: int, desk: Desk) -> None:
     _set_fee(made, kind.fee, row["fee"])
     if row["state"] != "draft":
         service.submit(made, account)
-        documents.check_due()
+        _wait_for_checks(made)
     if row["state"] == "withdrawn":
         service.withdraw(made, account)
     elif row["state"] in {"forward", "approved", "more", "declined"}:
@@ -144,6 +146,17 @@ def _add_document(made: int, account: int, row: dict[str, str]) -> None:
             session.execute(
                 update(ApplicationDocument).where(ApplicationDocument.id == document).values(failed)
             )
+
+
+def _wait_for_checks(made: int) -> None:
+    """Wait until all documents are checked: a worker may do it, or a check may be repeated."""
+    while True:
+        documents.check_due()
+        with transaction() as session:
+            found = session.get_one(Application, made).documents
+            if all(each.state != "waiting" for each in found):
+                return
+        time.sleep(LOOK_AGAIN)
 
 
 def _decide(made: int, row: dict[str, str], desk: Desk) -> None:

@@ -9,11 +9,12 @@ from typing import Any
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
+from e2e.courses import a_course
 from portal.applications import service as applications
 from portal.applications.kinds import KINDS
 from portal.applications.models import OPEN, PAID, Application, Charge
 from portal.backend import backend
-from portal.catalog.models import Course, Instructor, Section, Term
+from portal.catalog.models import Instructor, Section, Term
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.instructor_requests import service
@@ -93,9 +94,9 @@ def campus(cast: Cast) -> Campus:
     """Build it all; Iris teaches what is held."""
     terms = {name: builders.a_term(f"Term {name}") for name in PHASES}
     offer = _offer(terms["open"], cast)
-    coming = builders.a_section(_course(8), terms["before"], meetings=MORNING)
-    past = builders.a_section(_course(9), terms["ended"])
-    wanted = builders.a_section(_course(10), terms["busy"], meetings=MORNING)
+    coming = builders.a_section(a_course("TOU"), terms["before"], meetings=MORNING)
+    past = builders.a_section(a_course("TOU"), terms["ended"])
+    wanted = builders.a_section(a_course("TOU"), terms["busy"], meetings=MORNING)
     window = builders.an_open_window(terms["open"], minutes=600)
     opening = builders.a_coming_window(terms["before"], minutes=600)
     room.enter(terms["before"].id, opening.id, cast.ada.id)
@@ -206,13 +207,13 @@ PHASES = ("open", "before", "unscheduled", "ended", "busy", "ballots", "given")
 def _offer(term: Term, cast: Cast) -> dict[str, Section]:
     a_section = builders.a_section
     return {
-        "free": a_section(_course(1), term, capacity=30, meetings=MORNING),
-        "full": a_section(_course(2), term, capacity=1, waitlist=0),
-        "queued": a_section(_course(3), term, capacity=1),
-        "barred": a_section(_course(4), term, meetings=NOON, **NEEDS),
-        "held": a_section(_course(5), term, meetings=NOON, instructor=cast.iris),
-        "waited": a_section(_course(6), term, capacity=1, instructor=cast.iris),
-        "canceled": a_section(_course(7), term, meetings=MORNING),
+        "free": a_section(a_course("TOU"), term, capacity=30, meetings=MORNING),
+        "full": a_section(a_course("TOU"), term, capacity=1, waitlist=0),
+        "queued": a_section(a_course("TOU"), term, capacity=1),
+        "barred": a_section(a_course("TOU"), term, meetings=NOON, **NEEDS),
+        "held": a_section(a_course("TOU"), term, meetings=NOON, instructor=cast.iris),
+        "waited": a_section(a_course("TOU"), term, capacity=1, instructor=cast.iris),
+        "canceled": a_section(a_course("TOU"), term, meetings=MORNING),
     }
 
 
@@ -233,25 +234,19 @@ def _crowd(term: Term, student: Student) -> tuple[int, int]:
 def _rounds(ballots: Term, given: Term, cast: Cast) -> dict[str, int]:
     """A round in which Ada has a ballot, and one that is over, in which not all got all."""
     scarce, lab = (
-        builders.a_section(_course(number), given, capacity=1, meetings=MORNING)
-        for number in (11, 12)
+        builders.a_section(a_course("TOU"), given, capacity=1, meetings=MORNING) for _ in range(2)
     )
-    wide = builders.a_section(_course(13), given, capacity=9)
+    wide = builders.a_section(a_course("TOU"), given, capacity=9)
     over = a_round(given)
     for student in (cast.ada, cast.ben, cast.cleo):
         ranks(over, student, choice(scarce), choice(lab, wide))
     applied(over)
     offered = [
-        builders.a_section(_course(number), ballots, capacity=9, meetings=MORNING)
-        for number in (14, 15)
+        builders.a_section(a_course("TOU"), ballots, capacity=9, meetings=MORNING) for _ in range(2)
     ]
     taking = a_round(ballots)
     ranks(taking, cast.ada, *(choice(each) for each in offered))
     return {"taking": taking.id, "applied": over.id}
-
-
-def _course(number: int) -> Course:
-    return builders.a_course(f"TOU-{number}000")
 
 
 def _end(term: Term, student: Student, section: Section) -> int:

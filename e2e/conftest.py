@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, StorageState, expect, sync_playwright
 from e2e import campus as places
 from e2e.browser import ARGUMENTS, find
 from e2e.campus import Campus
+from e2e.courses import a_course
 from e2e.person import PATIENCE, Person
 from e2e.portal import Running, running
 from portal.catalog.models import Course, Section, Term
@@ -113,7 +114,7 @@ def term(cast: Cast) -> Term:  # noqa: ARG001
 
 @pytest.fixture
 def course(term: Term) -> Course:  # noqa: ARG001
-    return builders.a_course(f"CSC-{1000 + next(NUMBERS)}")
+    return a_course()
 
 
 @pytest.fixture
@@ -130,4 +131,4 @@ def section(course: Course, term: Term) -> Section:
 @pytest.fixture
 def others(term: Term) -> list[Section]:
     """Two sections of other courses, with room for everyone."""
-    return [builders.a_section(builders.a_course(f"{it}-{term.id}"), term) for it in ("MAT", "PHY")]
+    return [builders.a_section(a_course(it), term) for it in ("MAT", "PHY")]

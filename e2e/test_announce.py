@@ -4,6 +4,7 @@ from playwright.sync_api import expect
 
 from e2e.accessibility_tree import heard, seen, until_heard
 from e2e.campus import Campus
+from e2e.courses import a_course
 from e2e.person import Meet
 from e2e.test_lobby import knows_the_time
 from portal.catalog.models import Section, Term
@@ -33,11 +34,12 @@ def test_seats_that_move_say_nothing(meet: Meet, term: Term, section: Section) -
 
 
 def test_a_search_says_how_many_it_found(meet: Meet, term: Term, section: Section) -> None:
-    builders.a_section(builders.a_course(f"SAY-{term.id}"), term)
+    course = a_course("SAY")
+    builders.a_section(course, term)
     builders.an_open_window(term)
     ada = meet("ada").enter(term)
     assert section.id
-    ada.page.get_by_label("Search").fill(f"SAY-{term.id}")
+    ada.page.get_by_label("Search").fill(course.code)
     until_heard(ada, "1 section")
 
 

@@ -16,17 +16,18 @@ from e2e.applying import (
     send,
 )
 from e2e.contrast import NARROW
+from e2e.courses import name_of
 from e2e.person import Meet
 from e2e.sizes import too_wide
 from portal.backend import backend
-from portal.catalog.models import Course, Section, Term
+from portal.catalog.models import Section, Term
 from tests import cast as builders
 from tests.applications.files import a_pdf
 
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_late_add_on_a_phone(
-    meet: Meet, term: Term, course: Course, section: Section, tmp_path: Path, *, scripts: bool
+    meet: Meet, term: Term, section: Section, tmp_path: Path, *, scripts: bool
 ) -> None:
     student = builders.a_student(f"late{term.id}")
     end_the_window(term)
@@ -56,8 +57,7 @@ def test_a_late_add_on_a_phone(
     registrations = backend().ledger.registrations(term.id, student.id)
     assert [each.section for each in registrations.enrolled] == [section.id]
     person.go(f"/terms/{term.id}/schedule")
-    number = f"{course.code.replace('-', ' ')}-{section.number}"
-    expect(page.get_by_role("row", name=number)).to_be_visible()
+    expect(page.get_by_role("row", name=name_of(section))).to_be_visible()
 
 
 @pytest.mark.parametrize("scripts", [True, False])

@@ -1,11 +1,11 @@
 """Holds and clashes are told as they arise, on every page, and to the registrar by name."""
 
-from email import message_from_bytes, policy
-
 import pytest
 from playwright.sync_api import expect
 
 from e2e.contrast import PHONE
+from e2e.courses import a_course, name_of
+from e2e.mails import subjects_to
 from e2e.person import Meet, Person
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
@@ -31,13 +31,13 @@ def rosa(term: Term) -> Student:
 @pytest.fixture
 def lab(term: Term) -> Section:
     meetings = (Meets("M", "10:00", "11:00", kind="LAB"),)
-    return builders.a_section(builders.a_course(f"LAB-{term.id}"), term, meetings=meetings)
+    return builders.a_section(a_course("LAB"), term, meetings=meetings)
 
 
 @pytest.fixture
 def both(term: Term, lab: Section) -> tuple[Section, Section]:
     meetings = (Meets("M", "14:00", "15:00"),)
-    course = builders.a_course(f"TLK-{term.id}")
+    course = a_course("TLK")
     return lab, builders.a_section(course, term, meetings=meetings)
 
 
@@ -48,15 +48,6 @@ def log_in(meet: Meet, term: Term, *, scripts: bool = True) -> Person:
     if scripts:
         person.prove()
     return person
-
-
-def mails_to(portal: Running, username: str) -> list[str]:
-    """Subjects of the mails to that person, in the folder of mails."""
-    found = [
-        message_from_bytes(file.read_bytes(), policy=policy.default)
-        for file in sorted((portal.folder / "mail").glob("*.eml"))
-    ]
-    return [mail["Subject"] for mail in found if f"{username}@u.example" in mail["To"]]
 
 
 def test_a_hold_shows_on_the_open_page_in_the_inbox_and_by_mail_and_goes_when_it_is_lifted(
@@ -77,12 +68,12 @@ def test_a_hold_shows_on_the_open_page_in_the_inbox_and_by_mail_and_goes_when_it
         student.go(f"/terms/{term.id}{page}")
         expect(box).to_contain_text("a bill is unpaid")
     name = f"rosa{term.id}"
-    wait_for(lambda: "There is a hold on your record: Bursar" in mails_to(portal, name))
+    wait_for(lambda: "There is a hold on your record: Bursar" in subjects_to(portal, name))
     boss.page.get_by_role("link", name="Lift").click()
     boss.page.get_by_label("Reason").fill(WHY)
     boss.page.get_by_role("button", name="Lift hold").click()
     expect(box).to_be_hidden()
-    wait_for(lambda: "The hold on your record was lifted: Bursar" in mails_to(portal, name))
+    wait_for(lambda: "The hold on your record was lifted: Bursar" in subjects_to(portal, name))
     student.go(f"/terms/{term.id}")
     student.pick(lab)
 
@@ -105,15 +96,15 @@ def test_a_clash_that_the_registrar_makes_is_named_to_both_until_it_is_resolved(
     boss.page.get_by_role("button", name="Review").click()
     named = boss.page.locator("[data-clashing]")
     expect(named).to_contain_text(f"Rosa{term.id}")
-    expect(named).to_contain_text(f"with LAB {term.id}-01 (Mon 10:00–11:00 am)")
+    expect(named).to_contain_text(f"with {name_of(lab)} (Mon 10:00–11:00 am)")
     boss.page.get_by_label("Reason").fill(WHY)
     boss.page.get_by_role("button", name="Save changes").click()
     expect(named).to_contain_text(f"Rosa{term.id}")
 
     expect(box).to_contain_text("meet at the same time")
-    expect(box).to_contain_text(f"LAB {term.id}-01 (Mon 10:00–11:00 am)")
-    subject = f"TLK {term.id}-02 has changed and conflicts with LAB {term.id}-01"
-    wait_for(lambda: subject in mails_to(portal, f"rosa{term.id}"))
+    expect(box).to_contain_text(f"{name_of(lab)} (Mon 10:00–11:00 am)")
+    subject = f"{name_of(talk)} has changed and conflicts with {name_of(lab)}"
+    wait_for(lambda: subject in subjects_to(portal, f"rosa{term.id}"))
     student.go("/inbox")
     expect(student.page.locator("main")).to_contain_text(subject)
 

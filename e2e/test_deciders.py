@@ -11,10 +11,10 @@ from sqlalchemy import update
 from e2e.applying import address_of_decision, end_the_window, sees, send
 from e2e.axe import barriers
 from e2e.contrast import NARROW
+from e2e.mails import subjects_to
 from e2e.person import Meet
 from e2e.portal import Running
 from e2e.sizes import too_wide
-from e2e.test_attention import mails_to
 from portal.catalog.models import Course, Instructor, Restriction, Section, Term
 from portal.core.db import transaction
 from tests import cast as builders
@@ -119,7 +119,7 @@ def test_of_two_rules_one_is_approved_and_the_student_reads_which(
     if scripts:
         assert not too_wide(page)
     subject = "is approved in part"
-    wait_for(lambda: any(subject in each for each in mails_to(portal, name)))
+    wait_for(lambda: any(subject in each for each in subjects_to(portal, name)))
     student.go("/inbox")
     expect(page.locator("main")).to_contain_text(
         "These rules no longer apply to you: Prerequisites"

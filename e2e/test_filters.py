@@ -2,6 +2,7 @@
 
 from playwright.sync_api import expect
 
+from e2e.courses import a_course
 from e2e.person import Meet
 from portal.catalog.models import Section, Term
 from tests import cast as builders
@@ -10,29 +11,31 @@ from tests import cast as builders
 def test_filters_survive_refresh_and_back(
     meet: Meet, term: Term, section: Section, last_seat: Section
 ) -> None:
-    other = builders.a_section(builders.a_course(f"MAT-{term.id}"), term)
+    maths = a_course("MAT")
+    other = builders.a_section(maths, term)
     builders.an_open_window(term)
     ada = meet("ada").enter(term)
     search = ada.page.get_by_label("Search")
-    search.fill(f"MAT-{term.id}")
+    search.fill(maths.code)
     expect(ada.row(section)).to_be_hidden()
     expect(ada.row(other)).to_be_visible()
     ada.page.reload()
-    expect(search).to_have_value(f"MAT-{term.id}")
+    expect(search).to_have_value(maths.code)
     expect(ada.row(section)).to_be_hidden()
     ada.page.get_by_role("link", name="My classes").click()
     expect(ada.mine).to_be_visible()
     ada.page.go_back()
-    expect(search).to_have_value(f"MAT-{term.id}")
+    expect(search).to_have_value(maths.code)
     expect(ada.row(last_seat)).to_be_hidden()
 
 
 def test_sections_that_a_search_brings_up_are_live(
     meet: Meet, term: Term, section: Section
 ) -> None:
-    other = builders.a_section(builders.a_course(f"MAT-{term.id}"), term, capacity=9)
+    maths = a_course("MAT")
+    other = builders.a_section(maths, term, capacity=9)
     builders.an_open_window(term)
-    ada, ben = meet("ada").enter(term, f"?q=MAT-{term.id}"), meet("ben").enter(term)
+    ada, ben = meet("ada").enter(term, f"?q={maths.code}"), meet("ben").enter(term)
     expect(ada.row(section)).to_be_hidden()
     ada.page.get_by_label("Search").fill("Course")
     expect(ada.row(section)).to_be_visible()

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from e2e.campus import cancel
 from e2e.contrast import PHONE, places
+from e2e.courses import a_course
 from e2e.person import Meet, Person
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
@@ -51,7 +52,7 @@ def scroll(person: Person, by: int) -> float:
 @pytest.fixture
 def many(term: Term) -> Sections:
     """Enough sections for a long list, the first with a single seat."""
-    courses = [builders.a_course(f"UNT-{term.id}{number:02}") for number in range(12)]
+    courses = [a_course("UNT") for _ in range(12)]
     sizes = [1, *[9] * 11]
     return [
         builders.a_section(course, term, capacity=size)

@@ -6,6 +6,7 @@ from playwright.sync_api import Locator, expect
 
 from e2e.campus import Campus
 from e2e.contrast import PHONE
+from e2e.courses import a_course
 from e2e.person import Meet, Person
 from portal.backend import backend
 from portal.catalog.models import Section, Term
@@ -124,7 +125,7 @@ def test_a_dialog_keeps_focus_until_escape_gives_it_back(
 
 
 def test_more_sections_come_with_focus_on_the_first_of_them(meet: Meet, term: Term) -> None:
-    sections = [builders.a_section(builders.a_course(f"KEY-{1000 + n}"), term) for n in range(45)]
+    sections = [builders.a_section(a_course("KEY"), term) for _ in range(45)]
     builders.an_open_window(term)
     ada = meet("ada").enter(term)
     ada.page.get_by_role("link", name="Show more").focus()

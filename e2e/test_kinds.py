@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from e2e.applying import SENT, address_of_decision, decide
 from e2e.axe import barriers
 from e2e.contrast import NARROW
+from e2e.courses import a_course
 from e2e.person import Meet, Person
 from e2e.sizes import too_wide
 from portal.backend import backend
@@ -123,10 +124,10 @@ def begin(term: Term, kind: str) -> tuple[str, Section, Section]:
     """
     name, overload = f"asks{term.id}", kind == "credit overload"
     student = builders.a_student(name)
-    heavy = builders.a_course(f"HVY-{term.id}", credits=20 if overload else 4)
+    heavy = a_course("HVY", credits=20 if overload else 4)
     needs = {"prerequisites": {"course": "MAT-1010"}} if kind == "permission" else {}
     held = builders.a_section(heavy, term)
-    wanted = builders.a_section(builders.a_course(f"NEW-{term.id}"), term, **needs)
+    wanted = builders.a_section(a_course("NEW"), term, **needs)
     window = builders.an_open_window(term)
     claim(student, held)
     if STORIES[kind].late:

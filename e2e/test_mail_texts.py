@@ -1,14 +1,13 @@
 """Max writes the text of a mail, looks at it, tries it, and Omar gets it in his mailbox."""
 
-from email import message_from_bytes, policy
 from email.message import EmailMessage
 
 import pytest
 from playwright.sync_api import expect
 
+from e2e.mails import mails_to, read
 from e2e.person import Meet
 from e2e.portal import Running
-from e2e.test_notifications import mails_to
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.notifications.models import MailText
@@ -30,7 +29,7 @@ def newest(portal: Running, username: str, before: int) -> EmailMessage:
     """Wait for one more mail to someone."""
     wait_for(lambda: len(mails_to(portal, username)) > before, seconds=60)
     file = max(mails_to(portal, username), key=lambda it: it.stat().st_mtime_ns)
-    return message_from_bytes(file.read_bytes(), policy=policy.default)
+    return read(file)
 
 
 def test_a_text_is_written_tried_and_sent(

@@ -1,11 +1,9 @@
 """Nora and Omar are told what happens to them: on the page at once, in the inbox, by mail."""
 
-from email import message_from_bytes, policy
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import expect
 
+from e2e.mails import mails_to, read
 from e2e.person import Meet, Person, second_tab
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
@@ -26,17 +24,6 @@ def newcomers(portal: Running) -> None:  # noqa: ARG001
 def open_term(term: Term) -> Term:
     builders.an_open_window(term)
     return term
-
-
-def mails_to(portal: Running, username: str) -> list[Path]:
-    """The files in the folder of mails that are for that person."""
-    files = (portal.folder / "mail").glob("*.eml")
-    to = f"{username}@u.example"
-    return [
-        file
-        for file in files
-        if to in message_from_bytes(file.read_bytes(), policy=policy.default)["To"]
-    ]
 
 
 def counts(person: Person, unread: int) -> None:
@@ -60,9 +47,7 @@ def test_a_seat_that_comes_free_is_told_in_every_way(
     counts(omar, 1)
     wait_for(lambda: mails_to(portal, "omar"))
     (file,) = mails_to(portal, "omar")
-    assert (
-        "You got a seat" in message_from_bytes(file.read_bytes(), policy=policy.default)["Subject"]
-    )
+    assert "You got a seat" in read(file)["Subject"]
 
     omar.page.get_by_role("link", name="Inbox").click()
     item = omar.page.locator(".inbox-item")

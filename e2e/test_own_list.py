@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from e2e.contrast import LAPTOP, PHONE, places
+from e2e.courses import a_course, name_of
 from e2e.person import Meet, Person
 from e2e.plans import lines
 from portal.catalog.models import Course, Section, Term
@@ -26,12 +27,12 @@ def mine(course: Course, term: Term) -> Section:
 
 @pytest.fixture
 def clashing(term: Term) -> Section:
-    return builders.a_section(builders.a_course(f"ART-{term.id}T"), term, meetings=MORNING)
+    return builders.a_section(a_course("ART"), term, meetings=MORNING)
 
 
 @pytest.fixture
 def free(term: Term) -> Section:
-    return builders.a_section(builders.a_course(f"BIO-{term.id}T"), term, meetings=NOON)
+    return builders.a_section(a_course("BIO"), term, meetings=NOON)
 
 
 def test_a_row_says_with_what_it_clashes_and_offers_a_swap_for_my_course(
@@ -42,8 +43,7 @@ def test_a_row_says_with_what_it_clashes_and_offers_a_swap_for_my_course(
     ada, tab = meet("ada").enter(term), meet("ada").enter(term)
     ada.pick(mine)
     for person in (ada, tab):  # the other page learns of it by itself
-        name = f"CSC {course.code.partition('-')[2]}-{mine.number}"
-        expect(person.cell(clashing)).to_contain_text(f"Overlaps {name}, Mon 10:00 am")
+        expect(person.cell(clashing)).to_contain_text(f"Overlaps {name_of(mine)}, Mon 10:00 am")
         expect(person.cell(other).get_by_role("link")).to_contain_text("Swap")
     tab.cell(clashing).get_by_role("link").click()
     expect(tab.dialog).to_contain_text("meets at the same time as your")
@@ -56,7 +56,7 @@ def test_filters_about_me_stay_through_a_refresh_and_the_way_back(
     meet: Meet, term: Term, mine: Section, clashing: Section, free: Section
 ) -> None:
     needs = {"prerequisites": {"course": "MAT-1010"}}
-    barred = builders.a_section(builders.a_course(f"CHE-{term.id}T"), term, **needs)
+    barred = builders.a_section(a_course("CHE"), term, **needs)
     builders.an_open_window(term)
     ada = meet("ada").enter(term)
     ada.pick(mine)
@@ -79,7 +79,7 @@ def test_filters_about_me_stay_through_a_refresh_and_the_way_back(
 
 def test_without_javascript_the_same_filters_work(meet: Meet, term: Term, free: Section) -> None:
     needs = {"prerequisites": {"course": "MAT-1010"}}
-    barred = builders.a_section(builders.a_course(f"CHE-{term.id}T"), term, **needs)
+    barred = builders.a_section(a_course("CHE"), term, **needs)
     builders.an_open_window(term)
     ada = meet("ada", java_script_enabled=False)
     ada.go(f"/terms/{term.id}")
@@ -166,11 +166,9 @@ def test_without_classes_the_next_step_leads_to_the_sections(meet: Meet, term: T
 
 
 def test_each_next_step_of_a_refusal_has_a_line_of_its_own(meet: Meet, term: Term) -> None:
-    needed = builders.a_course(f"MAT-{term.id}T")
+    needed = a_course("MAT")
     builders.a_section(needed, term)
-    barred = builders.a_section(
-        builders.a_course(f"CHE-{term.id}T"), term, prerequisites={"course": needed.code}
-    )
+    barred = builders.a_section(a_course("CHE"), term, prerequisites={"course": needed.code})
     builders.an_open_window(term)
     ada = meet("ada", viewport=PHONE).enter(term)
     ada.cell(barred).get_by_role("link").click()

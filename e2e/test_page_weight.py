@@ -3,6 +3,7 @@
 import pytest
 
 from e2e.contrast import PHONE
+from e2e.courses import a_course
 from e2e.page_speed import Phone, others_register
 from e2e.person import Meet
 from e2e.test_steady_pages import MOVES, WATCH
@@ -21,7 +22,7 @@ def full_list(term: Term) -> Term:
     """A term whose picker shows a whole page of sections."""
     teacher = builders.an_instructor(f"teacher{term.id}")
     for number in range(60):
-        course = builders.a_course(f"LST-{term.id}{number:02}")
+        course = a_course("LST")
         meets = Meets(DAYS[number % 4], f"{8 + number % 9:02}:00", f"{8 + number % 9:02}:50")
         builders.a_section(course, term, capacity=30, meetings=(meets,), instructor=teacher)
     builders.an_open_window(term, minutes=3000)

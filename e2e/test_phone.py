@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from e2e.courses import a_course, name_of
 from e2e.contrast import NARROW, places
 from e2e.person import Meet
 from e2e.sizes import too_wide
@@ -78,14 +79,14 @@ def test_the_banner_is_low_and_nothing_moves_when_it_opens(
 def test_the_newest_news_alone_is_shown_above_the_bar_for_a_moment(
     meet: Meet, term: Term, section: Section
 ) -> None:
-    other = builders.a_section(builders.a_course(f"MAT-{term.id}"), term)
+    other = builders.a_section(a_course("MAT"), term)
     builders.an_open_window(term)
     ada = meet("ada", viewport=NARROW).enter(term)
     ada.page.evaluate(HOLD)
     ada.pick(section)
     ada.pick(other)
     news = ada.page.locator(".toast")
-    expect(news).to_contain_text([f"MAT {term.id}"])
+    expect(news).to_contain_text([name_of(other)])
     place, bar = news.bounding_box(), ada.page.locator("#mine-bar").bounding_box()
     assert place
     assert bar

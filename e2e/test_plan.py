@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from e2e.contrast import DESKTOP, PHONE, places
+from e2e.courses import a_course
 from e2e.person import Meet, Person
 from e2e.plans import ASLEEP, AWAKE, lines, outcomes, plan
 from e2e.portal import Running
@@ -80,11 +81,9 @@ def test_a_refused_choice_whose_backup_was_enrolled_offers_no_swap_that_would_be
     meet: Meet, term: Term
 ) -> None:
     builders.an_open_window(term)
-    art = builders.a_course(f"ART-{term.id}")
+    art = a_course("ART")
     early, late = (builders.a_section(art, term, meetings=each) for each in (EARLY, LATE))
-    held = builders.a_section(
-        builders.a_course(f"MUS-{term.id}"), term, meetings=(Meets("MR", "10:30", "11:30"),)
-    )
+    held = builders.a_section(a_course("MUS"), term, meetings=(Meets("MR", "10:30", "11:30"),))
     ada = meet("ada").enter(term)
     ada.pick(held)
     plan(ada, early)

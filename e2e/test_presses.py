@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from e2e.contrast import DESKTOP, PHONE, places
+from e2e.courses import a_course
 from e2e.person import Meet, Person
 from e2e.portal import Running
 from portal.catalog.models import Course, Section, Term
@@ -173,7 +174,7 @@ def test_rows_say_at_once_what_a_new_seat_makes_of_them(
     meet: Meet, term: Term, course: Course, screen: dict[str, int]
 ) -> None:
     mine, again = (builders.a_section(course, term, meetings=(Meets(it),)) for it in ("MR", "TF"))
-    clashing = builders.a_section(builders.a_course(f"ART-{term.id}"), term, meetings=(Meets("M"),))
+    clashing = builders.a_section(a_course("ART"), term, meetings=(Meets("M"),))
     builders.an_open_window(term)
     ada = meet("ada", viewport=screen).enter(term)
     for each in (mine, again, clashing):
@@ -199,7 +200,7 @@ def test_rows_say_at_once_what_is_over_the_credit_limit(
     meet: Meet, term: Term, section: Section, screen: dict[str, int]
 ) -> None:
     heavy, light = (
-        builders.a_section(builders.a_course(f"{code}-{term.id}", credits=worth), term)
+        builders.a_section(a_course(code, credits=worth), term)
         for code, worth in (("ART", 18), ("BIO", 3))
     )
     builders.an_open_window(term)

@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
+from e2e.courses import a_course, name_of
 from e2e.person import Meet, Person
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
@@ -143,12 +144,12 @@ def test_several_sections_get_seats_and_students_see_it_until_it_is_undone(
 def test_a_room_is_measured_shows_who_is_in_it_twice_and_is_found_from_everywhere(
     meet: Meet, term: Term, cast: Cast
 ) -> None:
-    hall, one, two = f"Hall {term.id}", f"AAA-{term.id}", f"BBB-{term.id}"
+    hall, one, two = f"Hall {term.id}", a_course("AAA"), a_course("BBB")
     builders.an_open_window(term)
     times = (Meets("MR", "10:00", "11:50", room=hall),)
     found = [
-        builders.a_section(builders.a_course(code), term, capacity=seats, meetings=times)
-        for code, seats in ((one, 20), (two, 60))
+        builders.a_section(course, term, capacity=seats, meetings=times)
+        for course, seats in ((one, 20), (two, 60))
     ]
     code = receipts.code(term.id, claim(cast.dan, found[0]).seq)
     boss = meet("max")
@@ -164,13 +165,13 @@ def test_a_room_is_measured_shows_who_is_in_it_twice_and_is_found_from_everywher
     expect(main.locator("h1")).to_have_text(hall)
     # The search opens the latest term, and other stories have made later ones.
     boss.go(re.sub(r"/terms/\d+/", f"/terms/{term.id}/", boss.page.url))
-    expect(main).to_contain_text(f"At the same time as {one.replace('-', ' ')}-01")
+    expect(main).to_contain_text(f"At the same time as {name_of(found[0])}")
     boss.page.get_by_role("link", name="Change seats").click()
     boss.dialog.get_by_label("Seats").fill("40")
     boss.dialog.get_by_label("Reason").fill(WHY)
     boss.dialog.get_by_role("button", name="Save").click()
-    expect(main.get_by_role("row", name=two)).to_contain_text("More seats than the room")
-    expect(main.get_by_role("row", name=one)).not_to_contain_text("More seats than the room")
+    expect(main.get_by_role("row", name=two.code)).to_contain_text("More seats than the room")
+    expect(main.get_by_role("row", name=one.code)).not_to_contain_text("More seats than the room")
     look_for(found[1].title)
     main.get_by_role("link", name=found[1].title).first.click()
     expect(main.locator("h1")).to_contain_text(found[1].title)
@@ -188,10 +189,7 @@ def test_rooms_instructors_and_status_of_several_sections_change_and_come_back(
     builders.an_open_window(term)
     hall = f"Hall {term.id}"
     times = (Meets("MR", "10:00", "11:50", room=hall),)
-    sections = [
-        builders.a_section(builders.a_course(f"{code}-{term.id}"), term, meetings=times)
-        for code in ("CCC", "DDD")
-    ]
+    sections = [builders.a_section(a_course(code), term, meetings=times) for code in ("CCC", "DDD")]
     boss, ada = meet("max"), meet("ada")
     main = boss.page.locator("main")
     row = ada.row(sections[0])

@@ -11,6 +11,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
+from e2e.courses import a_course
 from e2e.person import Meet, Person
 from e2e.test_keyboard import tab_to
 from portal.catalog.local_time import local_clock
@@ -28,7 +29,7 @@ def test_a_round_from_its_making_to_a_checked_result(
     meet: Meet, term: Term, tmp_path: Path
 ) -> None:
     one, two = (
-        builders.a_section(builders.a_course(f"{code}-{term.id}"), term, capacity=seats)
+        builders.a_section(a_course(code), term, capacity=seats)
         for code, seats in (("RND", 1), ("ALT", 9))
     )
     boss = meet("max").page

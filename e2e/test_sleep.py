@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from e2e.campus import cancel
+from e2e.courses import a_course
 from e2e.person import Meet, Person, context_of
 from e2e.portal import Running
 from e2e.test_connection_lost import LOST
@@ -51,9 +52,9 @@ class Sleeper:
 def test_who_was_away_catches_up_with_everything(
     meet: Meet, portal: Running, term: Term, section: Section, how: str
 ) -> None:
-    last_seat = builders.a_section(builders.a_course(f"LAS-{term.id}"), term, capacity=1)
+    last_seat = builders.a_section(a_course("LAS"), term, capacity=1)
     window = builders.an_open_window(term, minutes=30)
-    other = builders.a_section(builders.a_course(f"SLE-{term.id}"), term)
+    other = builders.a_section(a_course("SLE"), term)
     phone = Sleeper(meet("ada"), term)
     phone.ada.pick(section)
     ada = phone.sleep()

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from e2e.contrast import LAPTOP, NARROW, PHONE, ZOOMED, places
+from e2e.courses import a_course
 from e2e.person import Meet
 from portal.catalog.models import Section, Term
 from tests import cast as builders
@@ -29,10 +30,7 @@ def student(term: Term) -> str:
 
 @pytest.fixture
 def many(term: Term) -> list[Section]:
-    return [
-        builders.a_section(builders.a_course(f"ROW-{term.id}{number:02}"), term)
-        for number in range(14)
-    ]
+    return [builders.a_section(a_course("ROW"), term) for _ in range(14)]
 
 
 def test_the_search_sticks_and_leaves_room_for_four_sections(
@@ -102,7 +100,7 @@ def test_the_details_on_a_phone_show_my_week_with_the_section(
 ) -> None:
     builders.an_open_window(term, minutes=300)
     mine, free, clashing = (
-        builders.a_section(builders.a_course(f"{code}-{term.id}"), term, meetings=(when,))
+        builders.a_section(a_course(code), term, meetings=(when,))
         for code, when in (
             ("MIN", Meets("MW", "10:00", "11:50")),
             ("FRE", Meets("TR", "14:00", "15:20")),

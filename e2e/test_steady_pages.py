@@ -11,7 +11,8 @@ import requests
 from playwright.sync_api import Page, Route, expect
 
 from e2e.contrast import DESKTOP, PHONE, places
-from e2e.person import PATIENCE, Meet
+from e2e.courses import a_course
+from e2e.person import PATIENCE, Meet, context_of, second_tab
 from e2e.portal import Running
 from e2e.test_captcha import LOST, PUZZLE, hold
 from e2e.test_lobby import knows_the_time
@@ -106,8 +107,8 @@ def test_a_page_that_arrives_in_pieces_does_not_move(
 def test_the_banner_that_grows_an_hour_before_the_opening_moves_no_section(
     meet: Meet, term: Term, section: Section, screen: Any
 ) -> None:
-    for number in range(12):
-        builders.a_section(builders.a_course(f"HRS-{term.id}{number:02}"), term)
+    for _ in range(12):
+        builders.a_section(a_course("HRS"), term)
     builders.a_coming_window(term, minutes=70)
     ada = meet("ada", viewport=screen)
     ada.page.clock.install()

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from e2e.contrast import LAPTOP, PHONE
+from e2e.courses import a_course, name_of
 from e2e.person import Meet
 from portal.catalog.models import Restriction, Section, Term
 from tests import cast as builders
@@ -98,8 +99,8 @@ def test_the_banner_is_large_only_when_minutes_count(meet: Meet, term: Term) -> 
 def test_many_rows_fit_and_the_choice_of_their_size_is_kept(
     meet: Meet, term: Term, screen: Any, fewest: int
 ) -> None:
-    for number in range(12):
-        builders.a_section(builders.a_course(f"ROW-{term.id}{number:02}"), term)
+    for _ in range(12):
+        builders.a_section(a_course("ROW"), term)
     builders.an_open_window(term, minutes=300)
     ada = meet("ada", viewport=screen)
     ada.go(f"/terms/{term.id}?q=ROW")
@@ -120,9 +121,9 @@ def test_many_rows_fit_and_the_choice_of_their_size_is_kept(
 def test_compact_rows_keep_their_height_and_grow_only_for_what_stands_in_the_way(
     meet: Meet, term: Term, last_seat: Section, screen: Any
 ) -> None:
-    long = builders.a_course(f"LNG-{term.id}", title="The Long History of a Very Long Name " * 3)
+    long = a_course("LNG", title="The Long History of a Very Long Name " * 3)
     builders.a_section(long, term)
-    asks = builders.a_section(builders.a_course(f"ASK-{term.id}"), term, consent=True)
+    asks = builders.a_section(a_course("ASK"), term, consent=True)
     builders.an_open_window(term, minutes=300)
     ada, ben = (meet(name, viewport=screen).enter(term) for name in ("ada", "ben"))
     expect(ada.cell(asks)).to_contain_text("Request consent")
@@ -159,7 +160,7 @@ def test_a_compact_row_shows_both_times_of_a_class_whole(
 ) -> None:
     lecture = builders.Meets("MWF", "11:00", "11:50", kind="")
     twice = lecture, builders.Meets("R", "12:00", "13:50", kind="Lab")
-    section = builders.a_section(builders.a_course(f"LAB-{term.id}"), term, meetings=twice)
+    section = builders.a_section(a_course("LAB"), term, meetings=twice)
     builders.an_open_window(term, minutes=300)
     when = meet("ada", viewport=screen).enter(term).row(section).locator(".row-when")
     expect(when).to_contain_text("11:00–11:50 am")
@@ -172,8 +173,8 @@ def test_a_compact_row_shows_both_times_of_a_class_whole(
 def test_many_compact_rows_are_on_the_first_screen(
     meet: Meet, term: Term, screen: Any, fewest: int
 ) -> None:
-    for number in range(12):
-        builders.a_section(builders.a_course(f"TEN-{term.id}{number:02}"), term)
+    for _ in range(12):
+        builders.a_section(a_course("TEN"), term)
     builders.an_open_window(term, minutes=300)
     username = f"ten{term.id}"
     builders.a_student(username)  # no note about a record takes up room
@@ -194,8 +195,8 @@ def test_a_compact_row_shows_title_code_credits_and_requirement_whole(
     meet: Meet, term: Term, screen: Any
 ) -> None:
     needs = {"prerequisites": {"course": "MAT-1010"}}
-    plain = builders.a_section(builders.a_course(f"PLN-{term.id}"), term)
-    course = builders.a_course(f"REQ-{term.id}", title="Quantitative Plant Biology")
+    plain = builders.a_section(a_course("PLN"), term)
+    course = a_course("REQ", title="Quantitative Plant Biology")
     strict = builders.a_section(course, term, **needs)
     builders.an_open_window(term, minutes=300)
     ada = meet("ada", viewport=screen).enter(term)
@@ -205,7 +206,7 @@ def test_a_compact_row_shows_title_code_credits_and_requirement_whole(
     for part in (".row-caution", ".row-code", ".row-more"):
         assert not ada.row(strict).locator(part).evaluate(RUNS_OVER)
     line = ada.row(plain).locator(".row-code")
-    expect(line).to_contain_text(re.compile(rf"^PLN {term.id}-\d+ · \d+ credits"))
+    expect(line).to_contain_text(re.compile(rf"^{name_of(plain)} · \d+ credits"))
     assert not line.evaluate(RUNS_OVER)
 
 
@@ -213,7 +214,7 @@ def test_a_row_that_a_requirement_bars_looks_unlike_a_free_one(
     meet: Meet, term: Term, section: Section
 ) -> None:
     needs = {"prerequisites": {"course": "MAT-1010"}}
-    strict = builders.a_section(builders.a_course(f"REQ-{term.id}"), term, **needs)
+    strict = builders.a_section(a_course("REQ"), term, **needs)
     builders.an_open_window(term, minutes=300)
     ada = meet("ada").enter(term)
     free, barred = (ada.cell(each).get_by_role("link") for each in (section, strict))
@@ -227,32 +228,41 @@ def test_a_row_that_a_requirement_bars_looks_unlike_a_free_one(
 
 @pytest.mark.parametrize("screen", [PHONE, SMALL], ids=["phone", "small"])
 @pytest.mark.parametrize(
-    ("language", "missing", "major"),
+    ("language", "missing", "major", "linked"),
     [
-        ("en-US", "Requires MAT 1010", "Your record has no major"),
-        ("es-MX", "Requiere MAT 1010", "En tu expediente no consta"),
+        ("en-US", "Requires MAT 1010", "Your record has no major", "With another class"),
+        ("es-MX", "Requiere MAT 1010", "En tu expediente no consta", "Con otra clase"),
     ],
 )
 def test_a_compact_row_on_a_phone_says_whole_what_bars_or_delays(  # noqa: PLR0917
-    meet: Meet, term: Term, last_seat: Section, screen: Any, language: str, missing: str, major: str
+    meet: Meet,
+    term: Term,
+    last_seat: Section,
+    screen: Any,
+    language: str,
+    missing: str,
+    major: str,
+    linked: str,
 ) -> None:
     days = (builders.Meets("MWF", "09:00", "10:50", kind=""),)
     needs = {"prerequisites": {"course": "MAT-1010"}}
-    strict = builders.a_section(builders.a_course(f"REQ-{term.id}"), term, meetings=days, **needs)
-    course = builders.a_course(f"MAJ-{term.id}")
+    strict = builders.a_section(a_course("REQ"), term, meetings=days, **needs)
+    course = a_course("MAJ")
     majors = builders.a_section(course, term, meetings=days)
     whose = {"section_id": majors.id, "rule": "must_be", "kind": "major", "value": "Biology"}
     builders.added(Restriction(**whose))
     asks = builders.a_section(course, term, consent=True)
-    held = builders.a_section(builders.a_course(f"HLD-{term.id}"), term, meetings=days)
-    clash = builders.a_section(builders.a_course(f"CLA-{term.id}"), term, meetings=days)
+    pair = builders.a_section(a_course("COR"), term, corequisites={"course": course.code})
+    held = builders.a_section(a_course("HLD"), term, meetings=days)
+    clash = builders.a_section(a_course("CLA"), term, meetings=days)
     builders.an_open_window(term, minutes=300)
     meet("ben").enter(term).pick(last_seat)
     meet("ada").enter(term).pick(held)
     ada = meet("ada", viewport=screen, locale=language).enter(term)
     for each, words in ((strict, missing), (majors, major)):
         expect(ada.row(each).locator(".row-caution")).to_contain_text(words)
-    for each in (strict, majors, asks, clash, last_seat, held):
+    expect(ada.cell(pair)).to_contain_text(linked)
+    for each in (strict, majors, asks, pair, clash, last_seat, held):
         row = ada.row(each)
         parts = row.locator(".row-caution, .row-when, .row-act, .row-act :not(.visually-hidden)")
         for part in parts.all():
@@ -261,7 +271,7 @@ def test_a_compact_row_on_a_phone_says_whole_what_bars_or_delays(  # noqa: PLR09
 
 
 def test_what_a_compact_row_shortens_is_in_its_details(meet: Meet, term: Term) -> None:
-    course = builders.a_course(f"LNG-{term.id}", title="A Very Long Name of a Class " * 5)
+    course = a_course("LNG", title="A Very Long Name of a Class " * 5)
     needs = {"prerequisites": {"course": "MAT-1010"}}
     days = builders.Meets("MWF", "09:00", "10:50"), builders.Meets("TR", "12:00", "13:20")
     section = builders.a_section(

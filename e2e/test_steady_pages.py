@@ -33,10 +33,11 @@ new PerformanceObserver((list) => list.getEntries().forEach((it) => {
 """
 
 
-def settle(page: Page) -> None:
-    """Wait until the page has asked for all that it needs, and its clock has moved."""
-    page.wait_for_load_state("networkidle")
-    page.wait_for_timeout(1200)
+def settle(*pages: Page) -> None:
+    """Wait until nothing is loading on the pages, and their clocks have moved."""
+    for page in pages:
+        page.wait_for_load_state("networkidle")
+    pages[-1].wait_for_timeout(1200)
 
 
 @pytest.mark.parametrize("phase", ["before", "open", "ended"])
@@ -52,11 +53,14 @@ def test_no_page_of_a_student_moves_by_itself(
         builders.an_ended_window(term)
     ada = meet("ada", viewport=screen, timezone_id="Europe/Berlin")
     ada.go("/inbox")  # the portal knows the device's time zone from now on
-    ada.page.add_init_script(WATCH)
-    for page in PAGES:
-        ada.go(f"/terms/{term.id}{page}")
-        settle(ada.page)
-        assert ada.page.evaluate(MOVES) == [], (section.id, page)
+    context_of(ada).add_init_script(WATCH)
+    tabs = {page: second_tab(ada) for page in PAGES}
+    for page, tab in tabs.items():
+        tab.go(f"/terms/{term.id}{page}")
+    settle(*(tab.page for tab in tabs.values()))
+    for page, tab in tabs.items():
+        assert tab.page.evaluate(MOVES) == [], (section.id, page)
+        assert not tab.complaints, page
 
 
 class InPieces(BaseHTTPRequestHandler):

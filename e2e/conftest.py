@@ -28,8 +28,8 @@ expect.set_options(timeout=TIMEOUT)
 def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     with running(tmp_path_factory.mktemp("portal") / "var") as portal:
         yield portal
-        portal.bring_back()
         portal.audit()
+        portal.audit_stories()
 
 
 @pytest.fixture(scope="session")
@@ -74,7 +74,7 @@ def rested(portal: Running) -> None:
     """Clear the rate limits of decisions that earlier stories used up."""
     redis = portal.backend.redis
     for pattern in ("limit:*", "*:rate:*"):
-        for meter in redis.scan_iter(pattern):
+        for meter in redis.scan_iter(pattern, count=10_000):
             redis.delete(meter)
 
 

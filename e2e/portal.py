@@ -14,9 +14,10 @@ from sqlalchemy import func, select, update
 from portal import backend, subscribers
 from portal.backend import Backend
 from portal.catalog.models import Term
+from portal.catalog.term_catalog import terms_named
 from portal.core.db import transaction
 from portal.core.settings import Settings
-from portal.recorder.consistency.audit import audit
+from portal.recorder.consistency.audit import audit_term
 from portal.runtime.child_process import Child
 from portal.runtime.listener import not_ready
 from tests.applications.clamd import clamd
@@ -36,7 +37,7 @@ class Running:
     folder: Path
     child: Child
     backend: Backend
-    put_away: list[int] = field(default_factory=list)  # terms of stories that are over
+    over: list[int] = field(default_factory=list)  # terms of stories that are over
 
     @contextmanager
     def story(self) -> Iterator[None]:
@@ -47,20 +48,17 @@ class Running:
         new = Term.id > before, Term.deleted_at.is_(None)
         with transaction() as session:
             away = update(Term).where(*new).values(deleted_at=func.now()).returning(Term.id)
-            self.put_away += session.scalars(away)
+            self.over += session.scalars(away)
 
-    def bring_back(self) -> None:
-        """Restore the terms of all stories."""
-        with transaction() as session:
-            back = update(Term).where(Term.id.in_(self.put_away)).values(deleted_at=None)
-            session.execute(back)
-
-    def audit(self, term: str = "") -> None:
+    def audit(self, name: str = "") -> None:
         """See that ledger, log and read models tell the same, of the term so named or of all."""
-        deadline = time.monotonic() + AUDITED
-        while not (report := audit(term))["clean"]:
-            assert time.monotonic() < deadline, report
-            time.sleep(0.1)
+        for term, _ in terms_named(name):
+            _audit(term)
+
+    def audit_stories(self) -> None:
+        """See the same of the terms of all stories that are over."""
+        for term in self.over:
+            _audit(term)
 
     def wait(self) -> None:
         """Wait until everything of it is there."""
@@ -109,6 +107,14 @@ def _started(folder: Path, env: dict[str, str]) -> Iterator[Running]:
         yield Running(address, folder, child, backend.connect(settings))
     finally:
         child.stop(timeout=30)
+
+
+def _audit(term: int) -> None:
+    """See that the audit of a term finds no differences once all of it is recorded."""
+    deadline = time.monotonic() + AUDITED
+    while not (report := audit_term(term))["clean"]:
+        assert time.monotonic() < deadline, report
+        time.sleep(0.1)
 
 
 def _wait(address: str, child: Child) -> None:

@@ -11,18 +11,22 @@ SCRIPT = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 # Checking contrast takes longest, so it is done once for each look. Texts look alike if they have
 # the same element, class, color, size, weight and background.
-ONCE = """axe.configure({
+ONCE = """;axe.configure({
     rules: [{ id: "color-contrast", selector: ":not([data-look-checked])" }],
 })"""
 # An open dialog makes the rest of the page inert, so only the dialog is checked then.
 RUN = """async ([tags, checked]) => {
     const root = document.querySelector("dialog:modal") ?? document;
     const looks = new Set(checked);
+    const grounds = new Map([[null, ""]]);
     const ground = (it) => {
-        if (!it) return "";
-        const { backgroundColor, backgroundImage, opacity } = getComputedStyle(it);
-        const own = `${backgroundColor} ${backgroundImage} ${opacity}`;
-        return ground(it.parentElement) + (own === "rgba(0, 0, 0, 0) none 1" ? "" : `/${own}`);
+        if (!grounds.has(it)) {
+            const { backgroundColor, backgroundImage, opacity } = getComputedStyle(it);
+            const own = `${backgroundColor} ${backgroundImage} ${opacity}`;
+            const seen = own === "rgba(0, 0, 0, 0) none 1" ? "" : `/${own}`;
+            grounds.set(it, ground(it.parentElement) + seen);
+        }
+        return grounds.get(it);
     };
     const filled = (node) => node.nodeType === Node.TEXT_NODE && node.data.trim();
     const texts = [...root.querySelectorAll("*")].filter((it) =>
@@ -41,6 +45,14 @@ RUN = """async ([tags, checked]) => {
 SHOWN = 4  # places of each violation
 
 
+def stay(page: Page) -> None:
+    """Let each page that is opened in this window have axe from its start.
+
+    To send the script to a page takes longer than to check the page.
+    """
+    page.add_init_script(_script() + ONCE)
+
+
 def barriers(page: Page, checked: set[str] | None = None) -> list[str]:
     """Return the violations on the page, or in its open dialog.
 
@@ -48,8 +60,7 @@ def barriers(page: Page, checked: set[str] | None = None) -> list[str]:
     """
     # The page's Content-Security-Policy forbids script elements from other sources.
     if page.evaluate("!window.axe"):
-        page.evaluate(_script())
-        page.evaluate(ONCE)
+        page.evaluate(_script() + ONCE)
     known = set[str]() if checked is None else checked
     found, looks = page.evaluate(RUN, [list(TAGS), list(known)])
     known.update(looks)

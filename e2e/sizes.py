@@ -19,12 +19,13 @@ LOST = """() => {
     const shown = (it) => it.checkVisibility() && !it.closest(apart);
     const hides = (overflow) => ["hidden", "clip"].includes(overflow);
     const cuts = (it) => {
+        const wide = it.scrollWidth > it.clientWidth + 1;
+        const high = it.scrollHeight > it.clientHeight + 1;
+        if (!(wide || high) || it.clientWidth <= 1) return false; // most, without their style
         const { overflowX, overflowY } = getComputedStyle(it);
-        const wide = it.scrollWidth > it.clientWidth + 1 && hides(overflowX);
-        const high = it.scrollHeight > it.clientHeight + 1 && hides(overflowY);
-        return it.clientWidth > 1 && (wide || high);
+        return (wide && hides(overflowX)) || (high && hides(overflowY));
     };
-    const cut = [...document.body.querySelectorAll("*")].filter(shown).filter(cuts).map(named);
+    const cut = [...document.body.querySelectorAll("*")].filter(cuts).filter(shown).map(named);
     const dialog = document.querySelector("dialog[open]");
     const wide = [page, dialog].filter((it) => it && it.scrollWidth > it.clientWidth).map(named);
     return [...wide.map((it) => `too wide: ${it}`), ...cut.map((it) => `cut off: ${it}`)];

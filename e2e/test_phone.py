@@ -1,12 +1,10 @@
 """On a small screen, and with a keyboard alone."""
 
-import pytest
 from playwright.sync_api import expect
 
-from e2e.courses import a_course, name_of
 from e2e.contrast import NARROW, places
+from e2e.courses import a_course, name_of
 from e2e.person import Meet
-from e2e.sizes import too_wide
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 
@@ -19,22 +17,6 @@ HOLD = """() => {
     );
     window.goOn = () => held.forEach((act) => act());
 }"""
-
-
-@pytest.mark.parametrize("who", ["ada", "iris", "max"])
-def test_nothing_scrolls_sideways(
-    meet: Meet, term: Term, section: Section, last_seat: Section, who: str
-) -> None:
-    builders.an_open_window(term)
-    pages = {
-        "ada": [f"/terms/{term.id}", f"/terms/{term.id}/mine", pick_of(section), "/login"],
-        "iris": ["/teaching", f"/teaching/sections/{last_seat.id}"],
-        "max": ["/admin", f"/admin/terms/{term.id}/windows/new"],
-    }
-    person = meet(who, viewport=NARROW)
-    for address in pages[who]:
-        person.go(address)
-        assert not too_wide(person.page), address
 
 
 def test_a_seat_by_keyboard_alone(meet: Meet, term: Term, section: Section) -> None:
@@ -107,8 +89,3 @@ def test_news_about_a_section_replaces_what_was_said_of_it(
             "(it, toast) => it.insertAdjacentHTML('beforeend', toast)", toast
         )
     expect(ada.page.locator(".toast")).to_have_text(["other", "second"])
-
-
-def pick_of(section: Section) -> str:
-    """The page that asks before a seat is claimed."""
-    return f"/terms/{section.term_id}/sections/{section.id}/pick"

@@ -246,8 +246,8 @@ def test_a_role_finds_its_pages_in_the_menu_and_reads_why_another_is_closed(
     someone = meet(name, viewport=PHONE)
     someone.expected = re.compile("status of 403")
     menu = someone.page.get_by_role("navigation", name="Main")
+    someone.go("/admin")
     for tab, heading in tabs.items():
-        someone.go("/admin")
         someone.page.get_by_role("button", name="Menu").click()
         expect(menu.get_by_role("link")).to_have_text([*tabs, re.compile("^Inbox")])
         menu.get_by_role("link", name=tab, exact=True).click()

@@ -21,7 +21,9 @@ class Stop:
 
     def show(self, person: Person, campus: Campus) -> str:
         """Go there; gives what a message calls it."""
-        person.go(campus.find(self.address))
+        answer = person.go(campus.find(self.address))
+        assert answer
+        assert "unsafe" not in answer.headers["content-security-policy"], self.address
         if self.press:
             person.page.locator(campus.find(self.press)).first.click()
             expect(person.page.locator(campus.find(self.brings))).to_be_visible()

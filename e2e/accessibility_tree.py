@@ -51,7 +51,7 @@ def until_heard(person: Person, words: str) -> None:
     deadline = time.monotonic() + PATIENCE
     while words not in " ".join(said := heard(person)):
         assert time.monotonic() < deadline, f"“{words}” is not in {said}"
-        person.page.wait_for_timeout(100)
+        person.page.wait_for_timeout(250)
 
 
 def nameless(person: Person) -> list[str]:

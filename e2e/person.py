@@ -65,11 +65,12 @@ class Person:
 
     def asks_until(self, shown: Locator, seconds: float = PATIENCE) -> None:
         """Reload the page until something is visible, as a page without scripts reloads itself."""
-        deadline = time.monotonic() + seconds
+        deadline, pause = time.monotonic() + seconds, 300
         while not shown.is_visible():
             assert time.monotonic() < deadline
-            self.page.wait_for_timeout(300)
+            self.page.wait_for_timeout(pause)
             self.page.reload()
+            pause = min(2 * pause, 1200)  # loading a page takes much of the processor
 
     def until(self, expression: str, seconds: float = PATIENCE) -> None:
         """Wait until JavaScript is true in the page.
@@ -80,7 +81,7 @@ class Person:
         deadline = time.monotonic() + seconds
         while not self.page.evaluate(expression):
             assert time.monotonic() < deadline, expression
-            self.page.wait_for_timeout(50)
+            self.page.wait_for_timeout(100)
 
     def row(self, section: Section) -> Locator:
         """The section's line in the list."""

@@ -147,7 +147,7 @@ def test_where_the_server_of_puzzles_fails_ours_takes_over(
             "REDIS_URL": settings.redis_url,
             "SECRET_KEY": (portal.folder / "secret").read_text(),
             "FAIRSEAT_CAPTCHA": server.address,
-            "FAIRSEAT_CAPTCHA_COST": "10000",
+            "FAIRSEAT_CAPTCHA_COST": "2000",
         }
         with a_node(tmp_path, env) as node:
             rita = meet("rita", proven=False)

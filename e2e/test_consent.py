@@ -38,8 +38,7 @@ def test_consent_is_asked_for_given_and_used(
 
     ada.go(f"/terms/{term.id}/sections/{section.id}/pick")
     add = ada.page.get_by_role("button", name="Add class")
-    while not add.is_visible():  # a node reads the new permission within two seconds
-        ada.go(f"/terms/{term.id}/sections/{section.id}/pick")
+    ada.asks_until(add)  # a node reads the new permission within two seconds
     add.click()
     expect(ada.page.get_by_text("You added").first).to_be_visible()
     iris.go(f"/teaching/sections/{section.id}")

@@ -11,7 +11,7 @@ from tests import cast as builders
 from tests.cast import Cast
 from tests.protection.used_up_limits import exhaust_decisions
 
-WAIT = 20  # seconds: longer than any browser takes to press a button
+WAIT = 10  # seconds: longer than any browser takes to press a button
 LIMITED = re.compile(r"status of 429|Error Code 429")
 
 

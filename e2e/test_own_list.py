@@ -155,9 +155,12 @@ def kinds(person: Person, kind: str) -> Locator:
     return person.page.locator(f'.mini-week [data-kind="{kind}"]')
 
 
-def test_without_classes_the_next_step_leads_to_the_sections(meet: Meet, term: Term) -> None:
+def test_without_classes_the_next_step_leads_to_the_sections(
+    meet: Meet, term: Term, section: Section
+) -> None:
     builders.an_open_window(term)
     ada = meet("ada").enter(term)
+    expect(ada.row(section)).to_be_visible()
     step = ada.page.locator("#mine").get_by_role("link", name="View sections")
     expect(step).to_have_count(0)  # beside the list it would lead nowhere
     ada.go(f"/terms/{term.id}/mine")

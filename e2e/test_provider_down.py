@@ -115,7 +115,7 @@ def open_checkout(page: Page) -> str:
     paying, deadline = page.get_by_role("heading", name="Your payment"), time.monotonic() + PATIENCE
     while not paying.is_visible():
         assert time.monotonic() < deadline
-        page.wait_for_timeout(200)
+        page.wait_for_timeout(1000)
         press(page)
     return page.url.rsplit("/", 1)[1]
 

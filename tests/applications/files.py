@@ -2,6 +2,7 @@
 
 import zipfile
 import zlib
+from functools import cache
 from io import BytesIO
 
 from PIL import Image
@@ -96,7 +97,9 @@ def an_lzw_bomb(rounds: int = 20) -> bytes:
     return a_packed_pdf(int(bits, 2).to_bytes(len(bits) // 8), "/LZWDecode")
 
 
+@cache
 def flate_bomb(megabytes: int = 600) -> bytes:
+    """Return so many megabytes of zeros, packed. Packing them takes seconds."""
     packer = zlib.compressobj(9)
     return b"".join(packer.compress(bytes(2**20)) for _ in range(megabytes)) + packer.flush()
 

@@ -83,7 +83,7 @@ def test_a_sleeping_page_wakes_up_in_the_right_phase(
     builders.a_coming_window(term, minutes=60)
     ada = meet("ada")
     ada.page.clock.install()
-    ada.enter(term)
+    knows_the_time(ada.enter(term))
     # The computer sleeps for half an hour; then its clock is ahead of ours by as much.
     ada.page.clock.set_system_time(datetime.now().astimezone() + timedelta(minutes=30))
     ada.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")

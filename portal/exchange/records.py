@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from portal.catalog.section_fields import PLAIN
 from portal.core.i18n import _k
 from portal.exchange.importing.failures import ImportFailedError
-from portal.exchange.record_sql import Child, Field, Kind, part, section_part
+from portal.exchange.record_sql import CHANGED, REMOVED, Child, Field, Kind, part, section_part
 from portal.ledger.types import DEADLINES
 
 
@@ -65,17 +65,17 @@ PLAIN_DEFAULTS = {"number": "'01'", "title": "courses.title"}
 OF_TERM = "JOIN terms ON terms.id = term_id", f"JOIN terms ON terms.name = {part(1)}"
 RESTORED = "deleted_at = NULL"
 # Rooms must be there before meetings refer to them.
-ADD_ROOMS = """
+ADD_ROOMS = f"""
     INSERT INTO rooms (name)
     SELECT DISTINCT meeting ->> 6
-    FROM changed_rows, jsonb_array_elements(after -> 'meetings') AS meeting
+    FROM {CHANGED}, jsonb_array_elements(after -> 'meetings') AS meeting
     WHERE meeting ->> 6 <> ''
     ON CONFLICT (name) DO UPDATE SET deleted_at = NULL WHERE rooms.deleted_at IS NOT NULL
 """
 # Each section carries its pool to the ledger.
 RENEW_SECTIONS_OF_POOLS = f"""
     UPDATE sections SET version = sections.version + 1
-    FROM changed_rows JOIN terms ON terms.name = {part(1)}
+    FROM {CHANGED} JOIN terms ON terms.name = {part(1)}
     JOIN pools ON pools.term_id = terms.id AND pools.name = {part(2)}
     WHERE pool_id = pools.id
 """
@@ -83,19 +83,19 @@ RENEW_POOLS_OF_SECTIONS = f"""
     UPDATE pools SET version = pools.version + 1
     FROM (
         SELECT DISTINCT terms.id AS term_id, either.name
-        FROM changed_rows JOIN terms ON terms.name = {part(1)}
+        FROM {CHANGED} JOIN terms ON terms.name = {part(1)}
         CROSS JOIN LATERAL (VALUES (before ->> 'pool'), (after ->> 'pool')) AS either(name)
         WHERE before ->> 'pool' IS DISTINCT FROM after ->> 'pool'
     ) AS moved
     WHERE pools.term_id = moved.term_id AND pools.name = moved.name
 """
 # Seats that are reserved for the same students as before keep their id: the ledger counts by it.
-WRITE_RESERVES = """
+WRITE_RESERVES = f"""
     WITH wanted AS (
         SELECT section_keys.id AS section_id, position, reserve -> 1 AS cohort,
             (reserve ->> 0)::int AS seats, (reserve ->> 2)::timestamptz AS until,
             row_number() OVER (PARTITION BY section_keys.id, reserve -> 1 ORDER BY position) AS nth
-        FROM changed_rows JOIN section_keys USING (key)
+        FROM {CHANGED} JOIN section_keys USING (key)
         CROSS JOIN jsonb_array_elements(after -> 'reserves')
             WITH ORDINALITY AS listed(reserve, position)
         WHERE before -> 'reserves' IS DISTINCT FROM after -> 'reserves'
@@ -104,7 +104,7 @@ WRITE_RESERVES = """
             PARTITION BY section_id, cohort ORDER BY position, reserves.id
         ) AS nth
         FROM reserves JOIN section_keys ON section_keys.id = section_id
-        JOIN changed_rows USING (key)
+        JOIN {CHANGED} USING (key)
         WHERE before -> 'reserves' IS DISTINCT FROM after -> 'reserves'
     ), same AS (
         SELECT * FROM known JOIN wanted USING (section_id, cohort, nth)
@@ -170,14 +170,14 @@ KINDS = {
         Field("name", "NULL"),
         Field("email"),
         new={"password_hash": "''", "is_admin": "false", "session_epoch": "1"},
-        removal="""
+        removal=f"""
             WITH advisees AS (
-                UPDATE students SET adviser_id = NULL FROM accounts, removed_rows
+                UPDATE students SET adviser_id = NULL FROM accounts, {REMOVED}
                 WHERE accounts.id = adviser_id AND username = removed_rows.key AND NOT is_admin
             )
             UPDATE accounts SET deleted_at = now(), session_epoch = session_epoch + 1,
-                staff_roles = '{}', schedules_for = '{}'
-            FROM removed_rows WHERE accounts.username = removed_rows.key AND NOT is_admin
+                staff_roles = '{{}}', schedules_for = '{{}}'
+            FROM {REMOVED} WHERE accounts.username = removed_rows.key AND NOT is_admin
         """,
     ),
     "student": _by_column(
@@ -292,9 +292,9 @@ KINDS = {
         new={"version": "1"},
         update=f"version = sections.version + 1, {RESTORED}",
         then=(RENEW_POOLS_OF_SECTIONS, WRITE_RESERVES),
-        removal="""
+        removal=f"""
             UPDATE sections SET status = 'CANCELED', version = version + 1
-            FROM removed_rows JOIN section_keys USING (key)
+            FROM {REMOVED} JOIN section_keys USING (key)
             WHERE sections.id = section_keys.id
         """,
     ),
@@ -317,7 +317,7 @@ KINDS = {
         living="true",
         update="section_id = excluded.section_id",  # a restored section still has its teachers
         removal=f"""
-            DELETE FROM section_instructors USING removed_rows
+            DELETE FROM section_instructors USING {REMOVED}
             JOIN section_keys ON section_keys.key = {section_part("removed_rows.key")}
             JOIN instructor_keys AS keys
                 ON section_keys.key || E'\\t' || keys.key = removed_rows.key
@@ -380,6 +380,7 @@ INSTRUCTOR_KEYS = """
 """
 
 
+OF_PEOPLE = {"account", "student", "enrollment"}
 KEYS = {"instructor_keys": INSTRUCTOR_KEYS, "section_keys": SECTION_KEYS}
 # The keys that new or restored records of a kind add to.
 NEW_KEYS = {"teacher": "instructor_keys", "term": "section_keys", "section": "section_keys"}
@@ -392,15 +393,17 @@ def read_keys(session: Session) -> None:
         fill(session, table, query)
 
 
-def read_current(session: Session) -> None:
-    """Read all records of the portal into the temporary table `current_records`.
+def read_current(session: Session, *, people: bool) -> None:
+    """Read the records of the portal into the temporary table `current_records`.
 
-    Deleted records, which can be restored, are in `deleted_records`.
+    Deleted records, which can be restored, are in `deleted_records`. Those OF_PEOPLE are read only
+    if the import is about `people`: they are the most.
     """
     read_keys(session)
-    deleted = {name: kind.select_deleted for name, kind in KINDS.items() if kind.restorable}
+    kinds = {name: each for name, each in KINDS.items() if people or name not in OF_PEOPLE}
+    deleted = {name: kind.select_deleted for name, kind in kinds.items() if kind.restorable}
     fill(session, "deleted_records", _union(deleted))
-    fill(session, "current_records", _union({name: each.select for name, each in KINDS.items()}))
+    fill(session, "current_records", _union({name: each.select for name, each in kinds.items()}))
     session.execute(text("CREATE INDEX ON current_records (kind, key)"))
     session.execute(text("ANALYZE current_records"))
 
@@ -412,7 +415,7 @@ def _union(queries: dict[str, str]) -> str:
     return " UNION ALL ".join(every)
 
 
-def fill(session: Session, table: str, query: str, **values: object) -> None:
+def fill(session: Session, table: str, query: str) -> None:
     """Put the rows of a query into a temporary table, which lasts until the transaction ends.
 
     A later call empties the table, because that takes a fifth of the time of making it again.
@@ -422,23 +425,29 @@ def fill(session: Session, table: str, query: str, **values: object) -> None:
         into = f"INSERT INTO {table}"
     else:
         into = f"CREATE TEMP TABLE {table} ON COMMIT DROP AS"
-    session.execute(text(f"{into} {query}"), values)
+    session.execute(text(f"{into} {query}"))
 
 
-def write_records(session: Session, kind: str, count: int) -> None:
-    """Write the `count` rows of `changed_rows`, and remove those of `removed_rows`.
+def write_records(
+    session: Session, import_id: int, kind: str, *, written: int, removed: int
+) -> None:
+    """Write and remove the records of a kind that an import changes.
 
     Raise ImportFailedError if one can't be written.
     """
-    result = session.execute(text(KINDS[kind].upsert))
-    if isinstance(result, CursorResult) and result.rowcount != count:
-        raise ImportFailedError(
-            _k("%(lost)s of %(count)s records (%(kind)s) could not be stored."),
-            lost=count - result.rowcount,
-            count=count,
-            kind=kind,
-        )
-    if table := NEW_KEYS.get(kind):
-        fill(session, table, KEYS[table])
-    for statement in KINDS[kind].statements():
-        session.execute(text(statement))
+    this = {"id": import_id, "kind": kind}
+    if written:
+        result = session.execute(text(KINDS[kind].upsert), this)
+        if isinstance(result, CursorResult) and result.rowcount != written:
+            raise ImportFailedError(
+                _k("%(lost)s of %(count)s records (%(kind)s) could not be stored."),
+                lost=written - result.rowcount,
+                count=written,
+                kind=kind,
+            )
+        if table := NEW_KEYS.get(kind):
+            fill(session, table, KEYS[table])
+        for statement in KINDS[kind].statements():
+            session.execute(text(statement), this)
+    if removed and KINDS[kind].removal:
+        session.execute(text(KINDS[kind].removal), this)

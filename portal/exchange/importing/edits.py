@@ -82,16 +82,15 @@ REMOVED_INSTRUCTORS = text("""
 # `left_out_records` names those of the files, with the kind of the deleted record. A course of the
 # portal has its subject and department, so only new ones can lack them. Sections of a deleted term
 # come back with it.
-FIND_DELETED = (
-    "DROP TABLE IF EXISTS left_out_records",
-    f"""
-    CREATE TEMP TABLE left_out_records ON COMMIT DROP AS
+DELETED_HERE = f"""
     SELECT kind, key, kind AS because FROM deleted_records AS deleted
     WHERE kind IN ('department', 'subject', 'course') OR kind = 'section' AND NOT EXISTS (
         SELECT FROM deleted_records AS term
         WHERE term.kind = 'term' AND term.key = {part(1, "deleted.key")}
     )
-    """,
+"""
+FIND_DELETED = (
+    f"CREATE TEMP TABLE left_out_records ON COMMIT DROP AS {DELETED_HERE}",
     *(
         f"""
         INSERT INTO left_out_records
@@ -217,14 +216,16 @@ def keep_edits(
     """
     this: dict[str, Any] = {"id": import_id}
     this |= {name: list(keys) for name, keys in vars(bases).items()}
-    for row in session.execute(FIND, this):
+    found = session.execute(FIND, this).all()
+    for row in found:
         here, files = change_texts(row.name, row.here.get(row.name), row.files.get(row.name))
         detail = stored_message(BOTH, here=here, files=files)
         kind = OVERWRITTEN if overwrite else STALE if row.stale else EDITED
         report.note(kind, row, row.name, files, detail)
     if overwrite:
         return
-    session.execute(KEEP, this)
+    if found:
+        session.execute(KEEP, this)
     for row in session.execute(LEAVE_REMOVED, this):
         report.note(REMOVED, row)
     for row in session.execute(KEEP_ADDED, this):
@@ -243,15 +244,16 @@ def note_removed_instructors(session: Session, import_id: int, report: Report) -
 
 def _leave_deleted(session: Session, this: dict[str, Any], report: Report) -> None:
     """Take records that an admin deleted from an import, and what needs them."""
-    for statement in FIND_DELETED:
-        session.execute(text(statement), this)
-    for row in session.execute(LEAVE_DELETED, this):
-        if row.kind not in {"teaching", "teacher"}:
-            because = BECAUSE.get(row.because) if row.because != row.kind else None
-            kind = "no_such" if row.kind == "enrollment" else DELETED
-            detail = stored_message(because) if because else ""
-            report.note(kind, row, detail=detail)
-    session.execute(LEAVE_DEPARTMENTS, this)
+    if session.execute(text(f"{DELETED_HERE} LIMIT 1")).first():
+        for statement in FIND_DELETED:
+            session.execute(text(statement), this)
+        for row in session.execute(LEAVE_DELETED, this):
+            if row.kind not in {"teaching", "teacher"}:
+                because = BECAUSE.get(row.because) if row.because != row.kind else None
+                kind = "no_such" if row.kind == "enrollment" else DELETED
+                detail = stored_message(because) if because else ""
+                report.note(kind, row, detail=detail)
+        session.execute(LEAVE_DEPARTMENTS, this)
     for row in session.execute(LEAVE_ROOMS, this):
         for name in sorted(set(row.names)):
             detail = stored_message(_k("The meeting has no room."))

@@ -205,6 +205,11 @@ class Options:
     mapping: str = ""  # the name of the saved column mapping that `columns` is from
     columns: Meanings = field(default_factory=dict)  # of files with unknown headings
 
+    @property
+    def people(self) -> bool:
+        """Return whether the files have accounts and students, and IDs for them."""
+        return self.layout != "semester"
+
     def as_json(self) -> dict[str, Any]:
         """Return the options as JSON values."""
         return {

@@ -111,13 +111,13 @@ def read(import_id: int, files: Files, report: Report, progress: Progress) -> Co
         READERS[options.layout](stage, files, options, report, progress)
         stage.finish()
         progress("comparing", 0, 1)
-        read_current(session)
-        resolve(session, import_id, report)
+        read_current(session, people=options.people)
+        resolve(session, import_id, report, people=options.people)
         if options.layout == "semester":
             staging.note_namesakes(session, import_id, report)
         staging.remove_unnamed(session, import_id, stage.unnamed, report)
         drop_repeated(session, import_id, report)
-        staging.refuse_protected(session, import_id, report)
+        staging.refuse_protected(session, import_id, report, people=options.people)
         edits.keep_edits(session, import_id, report, stage.bases, overwrite=options.overwrite)
         edits.note_removed_instructors(session, import_id, report)
         if options.past:
@@ -175,8 +175,8 @@ def apply(import_id: int, progress: Progress) -> list[int]:
             )
         if statuses.cancels(session, import_id) and not options.cancels:
             raise CancelsError(_k("These files cancel sections. Confirm that to apply them."))
-        read_current(session)
-        staging.refuse_protected(session, import_id, Report())
+        read_current(session, people=options.people)
+        staging.refuse_protected(session, import_id, Report(), people=options.people)
         gone = not options.overwrite and edits.uses_deleted_rooms(session, import_id)
         if gone or current_digest(session, import_id) != found.digest:
             raise StaleError(_k("The data in the portal has changed since the preview."))

@@ -110,7 +110,7 @@ class Stage:
 
     def known_records(self, term: str) -> "KnownRecords":
         """Return what the portal has of the records of this term."""
-        dates = select(Term.starts_on, Term.ends_on).where(Term.name == term)
+        stored = select(Term.starts_on, Term.ends_on).where(Term.name == term)
         others = select(func.lower(Term.name)).where(Term.name != term, Term.deleted_at.is_(None))
         live = Section.deleted_at.is_(None)
         codes = select(SourcedId.sourced_id, SourcedId.key).filter_by(kind="term")
@@ -133,8 +133,9 @@ class Stage:
             .distinct()
         )
         rows = self.session.execute
+        dates = next(((row.starts_on, row.ends_on) for row in rows(stored)), None)
         return KnownRecords(
-            dates=next(((row.starts_on, row.ends_on) for row in rows(dates)), None),
+            dates=dates,
             other_terms=set(self.session.scalars(others)),
             term_codes=dict(rows(codes).all()),
             sections=set(self.session.scalars(of_term)),
@@ -146,7 +147,7 @@ class Stage:
             },
             departments=set(self.session.scalars(select(Department.code))),
             shared={code for row in rows(shared) for code in row if code},
-            records=read_term_records(self.session, term),
+            records=read_term_records(self.session, term) if dates else TermRecords(),
             values={
                 (kind, value) for kind, value, sure in rows(KNOWN_VALUES) if sure or is_plain(value)
             },
@@ -288,21 +289,23 @@ def remove_unnamed(session: Session, import_id: int, kinds: Iterable[str], repor
             report.add(Note("not_removed", "", 0, readable_key(key), "", "", ""))
 
 
-def refuse_protected(session: Session, import_id: int, report: Report) -> None:
+def refuse_protected(session: Session, import_id: int, report: Report, *, people: bool) -> None:
     """Refuse to remove sections with students or waitlists, and to change admins and staff."""
-    for reason in ("staff_name", "late_deadline", "taken", "admin"):
+    of_sections = ("late_deadline", "taken")
+    for reason in ("staff_name", *of_sections, "admin") if people else of_sections:
         _refuse(session, import_id, reason, report)
 
 
 # What IDs mean: as these files say, otherwise as earlier files did.
-KNOWN_IDS = f"""
+KNOWN_IDS = text(f"""
     CREATE TEMP TABLE known_ids ON COMMIT DROP AS
     SELECT DISTINCT ON (kind, sourced_id) kind, sourced_id, key FROM (
         SELECT {part(1)} AS kind, {part(2)} AS sourced_id, fields ->> 'key' AS key, 0 AS rank
         FROM import_rows WHERE import_id = :id AND kind = 'source'
         UNION ALL SELECT kind, sourced_id, key, 1 FROM sourced_ids
     ) AS named ORDER BY kind, sourced_id, rank
-"""
+""")
+INDEX_IDS = text("CREATE INDEX ON known_ids (kind, sourced_id)")
 # In the order of the files: if there are too many students, the last are refused.
 RESOLVE_ENROLLMENTS = text("""
     INSERT INTO import_rows (import_id, kind, key, fields, removes, file, line)
@@ -478,18 +481,20 @@ REFUSALS = {
 }
 
 
-def resolve(session: Session, import_id: int, report: Report) -> None:
+def resolve(session: Session, import_id: int, report: Report, *, people: bool) -> None:
     """Resolve IDs to keys, and refuse rows that are not possible, each with its reason."""
     this = {"id": import_id}
     session.execute(text("ANALYZE import_rows, sourced_ids"))
-    for reason in ("older", "renamed"):
-        _refuse(session, import_id, reason, report)
-    session.execute(text(KNOWN_IDS), this)
-    session.execute(text("CREATE INDEX ON known_ids (kind, sourced_id)"))
-    for statement in (RESOLVE_ENROLLMENTS, RESOLVE_REMOVALS, USE_LINKED, DELETE_IDLE):
+    if people:
+        for reason in ("older", "renamed"):
+            _refuse(session, import_id, reason, report)
+        for statement in (KNOWN_IDS, INDEX_IDS, RESOLVE_ENROLLMENTS, RESOLVE_REMOVALS):
+            session.execute(statement, this)
+        for reason in ("admin", "staff_name", "no_adviser", "other_student"):
+            _refuse(session, import_id, reason, report)
+    for statement in (USE_LINKED, DELETE_IDLE):
         session.execute(statement, this)
-    for reason in ("admin", "staff_name", "no_adviser", "other_student", "no_such"):
-        _refuse(session, import_id, reason, report)
+    _refuse(session, import_id, "no_such", report)
     session.execute(DELETE_UNRESOLVED, this)
 
 

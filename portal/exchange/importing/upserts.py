@@ -15,7 +15,7 @@ from portal.catalog.term_catalog import read_catalog
 from portal.catalog.views import SectionView
 from portal.exchange.importing.diff import Counts
 from portal.exchange.importing.tables import Progress
-from portal.exchange.records import KINDS, fill, write_records
+from portal.exchange.records import KINDS, write_records
 
 # Kinds that are not written as rows: the ledger decides enrollments, and each new status of a
 # section is an act of its own.
@@ -37,10 +37,6 @@ CHANGED_TERMS = text("""
         )
     )
 """)
-ROWS_OF_KIND = """
-    SELECT key, change, before, after FROM import_changes
-    WHERE import_id = :id AND kind = :kind AND (change = 'removed') = {removed}
-"""
 
 
 def write_changes(session: Session, import_id: int, counts: Counts, progress: Progress) -> None:
@@ -51,9 +47,11 @@ def write_changes(session: Session, import_id: int, counts: Counts, progress: Pr
     done, total = 0, sum(count_changes(each) for each in counts.values())
     for kind in KINDS:
         found = counts.get(kind, {})
-        if count_changes(found) and kind not in APART:
-            _write(session, import_id, kind, found)
-            done += count_changes(found)
+        changed = count_changes(found)
+        if changed and kind not in APART:
+            removed = found["removed"]
+            write_records(session, import_id, kind, written=changed - removed, removed=removed)
+            done += changed
             progress("storing", done, total)
     session.execute(ANALYZE)
 
@@ -66,12 +64,6 @@ def changed_terms(session: Session, import_id: int) -> list[int]:
 def count_changes(found: dict[str, int]) -> int:
     """Return how many records of a kind change."""
     return sum(found.get(each, 0) for each in ("added", "restored", "changed", "removed"))
-
-
-def _write(session: Session, import_id: int, kind: str, found: dict[str, int]) -> None:
-    for table, removed in (("changed_rows", "false"), ("removed_rows", "true")):
-        fill(session, table, ROWS_OF_KIND.format(removed=removed), id=import_id, kind=kind)
-    write_records(session, kind, count_changes(found) - found["removed"])
 
 
 # Existing sections whose fields or teachers change.

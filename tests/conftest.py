@@ -3,7 +3,7 @@
 import gc
 import os
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import pytest
@@ -149,13 +149,25 @@ def connected(settings: Settings) -> Iterator[Backend]:
         yield connections.connect(settings)
 
 
+@pytest.fixture(scope="session")
+def empty(connected: Backend, owner: Engine) -> Callable[[], None]:
+    """Empties the tables and the ledger.
+
+    Ids go on rising, so that what a process remembers of one test fits no other.
+    """
+
+    def empty_both() -> None:
+        with owner.begin() as connection:
+            connection.execute(text("SELECT pg_temp.empty_tables()"))
+        connected.redis.flushall()
+
+    return empty_both
+
+
 @pytest.fixture
-def backend(connected: Backend, owner: Engine) -> Backend:
+def backend(connected: Backend, empty: Callable[[], None]) -> Backend:
     """Empty tables and an empty ledger, connected."""
-    # Ids go on rising, so that what a process remembers of one test fits no other.
-    with owner.begin() as connection:
-        connection.execute(text("SELECT pg_temp.empty_tables()"))
-    connected.redis.flushall()
+    empty()
     connections.use(connected)  # a test may have made an app of other settings
     flags.read()
     postgresql.end()

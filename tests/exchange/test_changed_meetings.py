@@ -1,6 +1,6 @@
 """Meetings of a section that the portal has: files change only what they state of them."""
 
-from datetime import date, time
+from datetime import time
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +17,21 @@ pytestmark = pytest.mark.usefixtures("backend")
 TERM = "Spring 2021"
 MONDAY, TUESDAY, WEDNESDAY, THURSDAY, FRIDAY = (1 << day for day in range(5))
 TR, MWF = TUESDAY | THURSDAY, MONDAY | WEDNESDAY | FRIDAY
+WHEN = {
+    "days": "TR",
+    "start_time": "1:00PM",
+    "end_time": "1:50PM",
+    "location": "SAGE 11",
+    "date_start": "2021-02-01",
+    "date_end": "2021-03-31",
+}
 LECTURE = (TR, time(13), time(13, 50), "SAGE 11")
 LAB = (FRIDAY, time(9), time(11), "LAB 2")
 
 
 def campus() -> Campus:
     """A lecture, and a section with a lab too."""
-    made = Campus()
-    when = {"days": "TR", "start_time": "1:00PM", "end_time": "1:50PM", "location": "SAGE 11"}
-    dates = {"date_start": "2021-02-01", "date_end": "2021-03-31"}
-    made.meets(**when, **dates, instructors="Okafor").section("10002", when | dates)
+    made = Campus().meets(**WHEN, instructors="Okafor").section("10002", WHEN)
     lab = {"meeting_type": "LAB", "days": "F", "start_time": "9:00AM", "end_time": "11:00AM"}
     return made.meeting(crn="10002", meeting_no="2", location="LAB 2", **lab)
 
@@ -66,53 +71,6 @@ def both(term: int) -> list[tuple[Any, ...]]:
 
 
 # Columns that are missing, and blank cells
-
-
-@pytest.mark.parametrize("erase", [False, True])
-@pytest.mark.parametrize(
-    ("columns", "cells"),
-    [
-        ("Instructor", "Pat Poe"),
-        ("Instructor", ""),
-        ("Location", "SAGE 11"),
-        ("Days,Time", "TR,1:00 pm-1:50 pm"),
-        ("Days,Begin,End,Instructor", "TR,1:00 pm,1:50 pm,Pat Poe"),
-        ("Cap,Title,Instructor", "30,Algorithms,"),
-    ],
-)
-def test_a_missing_column_changes_nothing_of_a_meeting(
-    tmp_path: Path, term: int, columns: str, cells: str, *, erase: bool
-) -> None:
-    before = section(term).meetings
-    update(tmp_path, f"CRN,Subj,Crse,{columns}", f"10001,CSC,225,{cells}", erase=erase)
-    assert section(term).meetings == before
-    assert meetings(term) == [LECTURE]
-
-
-@pytest.mark.parametrize(
-    ("columns", "cells", "meeting"),
-    [
-        ("Location", "WEST 2", (*LECTURE[:3], "WEST 2")),
-        ("Days", "MWF", (MWF, *LECTURE[1:])),
-        ("Time", "2:00 pm-2:50 pm", (TR, time(14), time(14, 50), "SAGE 11")),
-        ("Time", "2:00-2:50 p.m.", (TR, time(14), time(14, 50), "SAGE 11")),
-        ("Time", "11:30-12:20 pm", (TR, time(11, 30), time(12, 20), "SAGE 11")),
-        ("Begin", "12:30 pm", (TR, time(12, 30), time(13, 50), "SAGE 11")),
-        ("Days,Time", "MWF,2:00 pm-2:50 pm", (MWF, time(14), time(14, 50), "SAGE 11")),
-        ("Days,Time,Location", "MWF,,", (MWF, *LECTURE[1:])),
-        ("Days,Time,Location", ",,WEST 2", (*LECTURE[:3], "WEST 2")),
-        ("Days,Time,Location", "TBA,TBA,TBA", (0, None, None, "")),
-        ("Location", "TBA", (*LECTURE[:3], "")),
-    ],
-)
-def test_a_cell_changes_its_own_field(
-    tmp_path: Path, term: int, columns: str, cells: str, meeting: tuple[Any, ...]
-) -> None:
-    dates = [(each.first, each.last) for each in section(term).meetings]
-    update(tmp_path, f"CRN,Subj,Crse,{columns}", f"10001,CSC,225,{cells}")
-    assert meetings(term) == [meeting]
-    [after] = section(term).meetings
-    assert [(after.first, after.last)] == dates == [(date(2021, 2, 1), date(2021, 3, 31))]
 
 
 def test_meetings_without_rooms_and_dates_keep_both(tmp_path: Path, term: int) -> None:
@@ -207,32 +165,6 @@ def test_a_further_meeting_without_a_time_is_added(tmp_path: Path, term: int) ->
 
 
 # Values that can't be read
-
-
-@pytest.mark.parametrize(
-    ("columns", "cells"),
-    [
-        ("Days", "Q"),
-        ("Time", "9:65"),
-        ("Time", "1:00-2:15"),
-        ("Days,Time,Location", "Q,2:00 pm-2:50 pm,WEST 2"),
-        ("Days,Begin,End", "TR,1:00 pm,11:50 am"),
-        ("Begin", "2:00 pm"),
-        ("Days,Begin,End", "TBA,1:00 pm,1:50 pm"),
-        ("Days,Begin,End", "TR,TBA,2:50 pm"),
-        ("Days,Time,Start Date", "TR,1:00 pm-1:50 pm,31/12/2021"),
-        ("Days,Time,Start Date", "TR,1:00 pm-1:50 pm,2021-04-15"),
-    ],
-)
-def test_a_value_that_cannot_be_read_leaves_the_meeting(
-    tmp_path: Path, term: int, columns: str, cells: str
-) -> None:
-    before = section(term).meetings
-    report = update(tmp_path, f"CRN,Subj,Crse,{columns}", f"10001,CSC,225,{cells}")
-    assert section(term).meetings == before
-    [note] = report.of("meeting_unreadable")
-    assert (note.action, note.line, note.key) == ("refused", 2, "10001")
-    assert not {"days_unreadable", "times_unreadable", "dates_unreadable"} & {*report.found}
 
 
 def test_one_unreadable_meeting_of_several_leaves_that_one(tmp_path: Path, term: int) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from collections.abc import Callable, Iterable
 from datetime import time
 from pathlib import Path
 from time import process_time
@@ -657,16 +658,17 @@ def test_a_column_that_is_not_stored_counts_once(tmp_path: Path) -> None:
     assert (Action.UNSTORED, 1) in summary(report.found)
 
 
-@pytest.mark.parametrize("between", ["; ", ", "])
+@pytest.mark.parametrize(("between", "write"), [("; ", write_xlsx), (", ", write_csv)])
 @pytest.mark.parametrize("name", whole_semesters.EACH)
 def test_a_semester_as_banner_writes_it_comes_in_whole(
-    tmp_path: Path, name: str, between: str
+    tmp_path: Path, name: str, between: str, write: Callable[[Path, Iterable[Line]], Path]
 ) -> None:
     folder, out = whole_semesters.folder_of(name, tmp_path), tmp_path / "banner"
     term = whole_semesters.term_of(name)
     ours, _ = read(folder, term=term)
     out.mkdir()
-    banners, report = read(write_xlsx(out, banner_lines(folder, between)).parent, term=term)
+    write(out, banner_lines(folder, between))
+    banners, report = read(out, term=term)
     unsure = {note.kind for note in report.notes if note.action in {"refused", "guessed"}}
     known = {"department_added", "time_without_days", "restriction_commas", "title_guessed"}
     assert unsure <= known

@@ -80,28 +80,33 @@ def test_a_new_class_without_seats_has_those_of_its_students(
     assert (seats.status, seats.taken, seats.capacity) == ("OPEN", 2, 2)
 
 
-@pytest.mark.parametrize(
-    ("facts", "why"),
-    [
-        ({"status": "NEW"}, "Section not published"),
-        ({"status": "CANCELED"}, "Section canceled"),
-        ({"prerequisites": {"course": "MAT-1"}}, "Prerequisite missing"),
-        ({"corequisites": {"course": "MAT-1"}}, "Corequisite not offered"),
-        ({"restrictions": [["must_be", "level", "Graduate"]]}, "Restricted section"),
-        ({"credits": [2400, 2400]}, "Over the credit limit"),
-        ({"credits": [100, 300]}, "Credits out of range"),
-    ],
-)
-def test_the_preview_checks_every_rule(tmp_path: Path, facts: dict[str, Any], why: str) -> None:
-    school = School().seats(2, **facts).enroll(**{"metadata.fairseat": '{"credits": 400}'})
-    if "Over" in why:
-        school.rows["enrollments"][-1].pop("metadata.fairseat")
+# By number of the section: what is special about it, and why its student is refused.
+RULES: dict[str, tuple[dict[str, Any], str]] = {
+    "1": ({"status": "NEW"}, "Section not published"),
+    "2": ({"status": "CANCELED"}, "Section canceled"),
+    "3": ({"prerequisites": {"course": "MAT-1"}}, "Prerequisite missing"),
+    "4": ({"corequisites": {"course": "MAT-1"}}, "Corequisite not offered"),
+    "5": ({"restrictions": [["must_be", "level", "Graduate"]]}, "Restricted section"),
+    "6": ({"credits": [2400, 2400]}, "Over the credit limit"),
+    "7": ({"credits": [100, 300]}, "Credits out of range"),
+}
+
+
+def test_the_preview_checks_every_rule(tmp_path: Path) -> None:
+    school = School()
+    school.rows["classes"] = []
+    for number, (facts, why) in RULES.items():
+        [made] = School().seats(2, **facts).rows["classes"]
+        school.rows["classes"].append(made | {"sourcedId": number})
+        credits_ = {} if "Over" in why else {"metadata.fairseat": '{"credits": 400}'}
+        school.student(int(number) + 1).enroll(f"u-{int(number) + 1}", number, **credits_)
     _counts, report = imported(school.write(tmp_path), dry=True)
-    [note] = report.of("seat")
-    assert why in note.why
-    firm = why.startswith("Section")
+    found = {note.key.split(" · ")[1]: note.why for note in report.of("seat")}
+    assert found.keys() == RULES.keys()
+    for number, (_facts, why) in RULES.items():
+        assert why in found[number]
     _counts, report = imported(school.write(tmp_path), dry=True, past=True)
-    assert len(report.of("seat")) == firm
+    assert [note.key.split(" · ")[1] for note in report.of("seat")] == ["1", "2"]
 
 
 def test_the_preview_checks_all_enrollments_of_a_student_together(tmp_path: Path) -> None:
@@ -193,22 +198,20 @@ def test_files_that_name_no_student_take_none_out(tmp_path: Path) -> None:
     assert put_in(tmp_path, School().seats(2), remove=True) == {}
 
 
-@pytest.mark.parametrize(
-    ("fields", "kind"),
-    [
+def test_hostile_rows_are_named_and_the_others_are_seated(tmp_path: Path) -> None:
+    hostile: list[tuple[dict[str, str], str]] = [
         ({"userSourcedId": "nobody"}, "no_such"),
         ({"userSourcedId": "u-t"}, "no_such"),
         ({"classSourcedId": "=1+1"}, "no_such"),
         ({"metadata.fairseat": '{"credits": -1}'}, "unreadable"),
         ({"metadata.fairseat": "[" * 9999}, "unreadable"),
         ({}, "duplicate"),
-    ],
-)
-def test_a_hostile_row_is_named_and_the_others_are_seated(
-    tmp_path: Path, fields: dict[str, str], kind: str
-) -> None:
-    row = {"classSourcedId": "90001", "userSourcedId": "u-s", "role": "student"} | fields
-    school = School().seats(2).enroll().add("enrollments", **row)
+    ]
+    school = School().seats(2).enroll()
+    for fields, _kind in hostile:
+        row = {"classSourcedId": "90001", "userSourcedId": "u-s", "role": "student"} | fields
+        school.add("enrollments", **row)
     _counts, report = imported(school.write(tmp_path))
-    assert [(each.file, each.line) for each in report.of(kind)] == [("enrollments.csv", 4)]
+    named = {each.line: each.kind for each in report.notes if each.file == "enrollments.csv"}
+    assert named == {line: kind for line, (_fields, kind) in enumerate(hostile, 4)}
     assert roster() == [("90001", "S-1")]

@@ -1,7 +1,7 @@
 """A semester with other spellings of everything becomes what it means."""
 
+from collections.abc import Callable
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +10,7 @@ from portal.catalog import requisites
 from portal.catalog.search import Query
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.windows.warmup import warm_up
-from tests.exchange.campus import Campus, imported, kinds
+from tests.exchange.campus import Campus, Made, imported, kinds
 
 DATES = {"date_start": "Jan 06, 2021", "date_end": "Apr 30, 2021"}
 COURSES = [
@@ -81,9 +81,16 @@ def a_semester() -> Campus:
     )
 
 
+@pytest.fixture(scope="module")
+def made(empty: Callable[[], None], tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """What it becomes, for tests that only look at it."""
+    empty()
+    return imported(a_semester().write(tmp_path_factory.mktemp("other")))
+
+
 @pytest.fixture
-def offered(tmp_path: Path, backend: Backend) -> TermCatalog:  # noqa: ARG001
-    return catalog_of(imported(a_semester().write(tmp_path)).term)
+def offered(made: Made) -> TermCatalog:
+    return catalog_of(made.term)
 
 
 def view(offered: TermCatalog, crn: str) -> SectionView:
@@ -136,18 +143,16 @@ def test_credits_that_differ_span(offered: TermCatalog) -> None:
     assert (found.credits_min, found.credits_max) == (1, 3)
 
 
-def test_it_can_be_searched_and_registered_for(offered: TermCatalog, backend: Backend) -> None:
+def test_it_can_be_searched_and_registered_for(offered: TermCatalog, connected: Backend) -> None:
     warm_up(offered.term.id)
-    seats = backend.ledger.seats(offered.term.id)
+    seats = connected.ledger.seats(offered.term.id)
     assert [each.crn for each in offered.search(Query(text="csc225", open_only=True), seats)] == [
         "20551"
     ]
     assert seats[view(offered, "20551").id].open == 2
 
 
-def test_what_has_no_place_is_named(tmp_path: Path, backend: Backend) -> None:
-    assert backend
-    made = imported(a_semester().write(tmp_path))
+def test_what_has_no_place_is_named(made: Made) -> None:
     assert kinds(made.report) == {"not_represented": 3, "several_credits": 1, "major_added": 1}
     columns = {note.column for note in made.report.of("not_represented")}
     assert columns == {"wait_count", "registration_dates", "frequency"}

@@ -1,5 +1,6 @@
 """A semester comes out as one workbook, to edit in a spreadsheet and import again."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import openpyxl
@@ -12,7 +13,6 @@ from portal.core.db import transaction
 from portal.exchange.exporting.semester import write_workbook
 from portal.people.models import Student
 from tests import cast
-from tests.exchange import whole_semesters
 from tests.exchange.campus import Made, imported
 from tests.exchange.makers import edit_workbook, latest, press, send, set_cell
 from tests.exchange.oneroster import moved
@@ -20,7 +20,6 @@ from tests.exchange.test_semester_export import (
     DATES,
     TERM,
     campus,
-    empty,
     exported,
     section,
     updated,
@@ -75,7 +74,9 @@ def test_only_the_edited_cells_change(book: Path) -> None:
     assert found.note == "=1+1\nTwo lines"
 
 
-def test_an_empty_portal_gets_all_of_it_back(book: Path, tmp_path: Path) -> None:
+def test_an_empty_portal_gets_all_of_it_back(
+    book: Path, tmp_path: Path, empty: Callable[[], None]
+) -> None:
     before = exported(tmp_path / "before")
     empty()
     imported(book, TERM, **DATES)
@@ -149,13 +150,3 @@ def test_an_admin_downloads_edits_and_uploads_it(
     press(boss, latest().id, "nothing")  # a worker reads it
     assert moved(latest().counts) == {"section": {"changed": 1}}
     assert "Semester exported" in boss.get("/admin/audit").text
-
-
-@pytest.mark.parametrize("name", whole_semesters.EACH)
-def test_a_whole_semester_comes_out_as_a_workbook_and_changes_nothing(
-    tmp_path: Path, name: str
-) -> None:
-    term = whole_semesters.term_of(name)
-    imported(whole_semesters.folder_of(name, tmp_path), term)
-    book = workbook(tmp_path / "semester.xlsx", term)
-    assert updated(book, remove=True, term=term)[0] == {}

@@ -1,5 +1,6 @@
 """Whatever is in the files, an import ends with a reason, and no other import waits for it."""
 
+import csv
 import io
 import json
 import zipfile
@@ -42,32 +43,40 @@ def test_a_meeting_as_it_should_be_is_taken(boss: FlaskClient) -> None:
         assert session.scalars(select(Section.crn)).all() == ["90001"]
 
 
-@pytest.mark.parametrize(
-    "facts",
-    [
-        {"note": "\0"},
-        {"note": "\ud800"},
-        {"campus": "a\ufffe"},
-        meeting(1, 1.5),
-        meeting(1, value=True),
-        meeting(0, ["L"]),
-        meeting(6, ["a"]),
-        meeting(2, "10"),
-        meeting(2, "10:00+02:00"),
-        meeting(4, "2030-W40-1"),
-        {"restrictions": [["must_be", "weird kind", "x"]]},
-        {"restrictions": [["must_be", "level", "x"], ["must_be", "level", "x"]]},
-        {"cross_lists": ["MAT-1", "MAT-1"]},
-        {"instructors": [["a\tb", "CSC"]]},
-    ],
-)
-def test_what_can_not_be_stored_is_refused_with_its_place(
-    boss: FlaskClient, facts: dict[str, Any]
-) -> None:
-    shown = page(boss, one(saying(**facts), boss))
+IMPOSSIBLE: list[dict[str, Any]] = [
+    {"note": "\0"},
+    {"note": "\ud800"},
+    {"campus": "a\ufffe"},
+    meeting(1, 1.5),
+    meeting(1, value=True),
+    meeting(0, ["L"]),
+    meeting(6, ["a"]),
+    meeting(2, "10"),
+    meeting(2, "10:00+02:00"),
+    meeting(4, "2030-W40-1"),
+    {"restrictions": [["must_be", "weird kind", "x"]]},
+    {"restrictions": [["must_be", "level", "x"], ["must_be", "level", "x"]]},
+    {"cross_lists": ["MAT-1", "MAT-1"]},
+    {"instructors": [["a\tb", "CSC"]]},
+]
+
+
+def test_what_can_not_be_stored_is_refused_with_its_place(boss: FlaskClient) -> None:
+    school = School()
+    row = school.rows["classes"].pop()
+    for number, facts in enumerate(IMPOSSIBLE):
+        more = {"sourcedId": f"{90001 + number}", "metadata.fairseat": json.dumps(facts)}
+        school.rows["classes"].append(row | more)
+    import_id = one(school.zip(), boss)
     assert latest().state == "ready"
-    assert UNREADABLE in shown
-    assert "classes.csv, line 2" in shown
+    assert "classes.csv, line 2" in page(boss, import_id)
+    output = boss.get(f"/admin/imports/{import_id}/report.csv").get_data(as_text=True)
+    refused = [
+        int(row["line"])
+        for row in csv.DictReader(io.StringIO(output.removeprefix("\ufeff")))
+        if row["file"] == "classes.csv" and UNREADABLE in row["why"]
+    ]
+    assert refused == list(range(2, 2 + len(IMPOSSIBLE)))
     assert "section" not in latest().counts
 
 

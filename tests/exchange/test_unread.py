@@ -2,7 +2,6 @@
 
 import csv
 from pathlib import Path
-from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -59,45 +58,44 @@ def test_a_drafts_page_and_its_publishing_name_what_was_not_read(
         assert "could not read" not in at(boss, page, "10002")
 
 
-@pytest.mark.parametrize(
-    ("meeting", "said"),
-    [
-        ({"days": "XX"}, "meetings: “XX”."),
-        ({"date_start": "soon"}, "meetings: “soon”."),
-        ({"start_time": "noonish"}, "meetings: “noonish”."),
-        (
-            {"end_time": ""},
-            "meetings: One of the two times is missing. start_time: 2:00PM, end_time: (blank).",
-        ),
-        ({"end_time": "1:00PM"}, "meetings: It ends before it starts: 2:00PM to 1:00PM."),
-        ({"days": ""}, "meetings: There is a time but no days: 2:00PM to 3:50PM."),
-    ],
-)
-def test_days_times_and_dates_are_named(
-    boss: FlaskClient, tmp_path: Path, meeting: dict[str, Any], said: str
-) -> None:
-    put_in(tmp_path, Campus().meets(**meeting).section("10002"))
-    assert said in at(boss)
+def test_days_times_and_dates_are_named(boss: FlaskClient, tmp_path: Path) -> None:
+    wrong = {
+        "meetings: “XX”.": {"days": "XX"},
+        "meetings: “soon”.": {"date_start": "soon"},
+        "meetings: “noonish”.": {"start_time": "noonish"},
+        "meetings: One of the two times is missing. start_time: 2:00PM, end_time: (blank).": {
+            "end_time": ""
+        },
+        "meetings: It ends before it starts: 2:00PM to 1:00PM.": {"end_time": "1:00PM"},
+        "meetings: There is a time but no days: 2:00PM to 3:50PM.": {"days": ""},
+    }
+    files = Campus()
+    for crn, meeting in enumerate(wrong.values(), 10002):
+        files.section(f"{crn}", meeting)
+    put_in(tmp_path, files)
+    for crn, said in enumerate(wrong, 10002):
+        assert said in at(boss, crn=f"{crn}")
 
 
-@pytest.mark.parametrize(
-    ("section", "said"),
-    [
-        ({"credits": "four"}, "credits: “four”."),
-        ({"enrolled": "x", "remaining": ""}, "seats taken: “x”."),
-        ({"wait_capacity": "many"}, "waitlist capacity: “many”."),
-    ],
-)
-def test_numbers_are_named_before_a_draft_is_published(
-    boss: FlaskClient, tmp_path: Path, section: dict[str, Any], said: str
-) -> None:
-    put_in(tmp_path, Campus(**section).section("10002"))
-    assert [the(crn).status for crn in ("10001", "10002")] == ["NEW", "OPEN"]
-    for page in ("", "/publish"):
-        assert f"could not read: {said}" in at(boss, page)
-    put_in(tmp_path, Campus(**section).section("10002"))
-    assert the().status == "NEW"
-    assert said in at(boss)
+def test_numbers_are_named_before_a_draft_is_published(boss: FlaskClient, tmp_path: Path) -> None:
+    wrong = {
+        "10002": ({"credits": "four"}, "credits: “four”."),
+        "10003": ({"enrolled": "x", "remaining": ""}, "seats taken: “x”."),
+        "10004": ({"wait_capacity": "many"}, "waitlist capacity: “many”."),
+    }
+    files = Campus()
+    for crn, (section, _said) in wrong.items():
+        files.section(crn, **section)
+    put_in(tmp_path, files)
+    assert the().status == "OPEN"
+    for crn, (_section, said) in wrong.items():
+        assert the(crn).status == "NEW"
+        for page in ("", "/publish"):
+            assert f"could not read: {said}" in at(boss, page, crn)
+    put_in(tmp_path, files)
+    for crn, (_section, said) in wrong.items():
+        assert the(crn).status == "NEW"
+        assert said in at(boss, crn=crn)
 
 
 def test_prerequisites_and_rows_of_restrictions_are_named(
@@ -144,38 +142,36 @@ def test_the_same_value_with_a_code_is_settled(boss: FlaskClient, tmp_path: Path
     assert page.count('href="/admin/imports/') == 1  # the second import changed nothing
 
 
-@pytest.mark.parametrize(
-    ("wrong", "right"),
-    [
-        ({"credits": "four"}, {"credits": "4"}),
-        ({"wait_capacity": "many"}, {"wait_capacity": "10"}),
-        ({"status": "Tentative"}, {"status": "Active"}),
-    ],
-)
-def test_the_value_that_was_guessed_is_settled(
-    boss: FlaskClient, tmp_path: Path, wrong: dict[str, Any], right: dict[str, Any]
-) -> None:
-    put_in(tmp_path, Campus(**wrong))
-    assert "could not read" in at(boss)
-    assert READ not in at(boss)
-    put_in(tmp_path, Campus(**right))
-    assert "could not read" not in at(boss)
-    assert READ in at(boss)
+GUESSED = {
+    "10002": ({"credits": "four"}, {"credits": "4"}),
+    "10003": ({"wait_capacity": "many"}, {"wait_capacity": "10"}),
+    "10004": ({"status": "Tentative"}, {"status": "Active"}),
+}
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        Campus(credits="four"),
-        Campus(wait_capacity="many"),
-        Campus(status="Tentative"),
-        campus("Must be enrolled in one of the following Majors: Biology, Applied"),
-    ],
-)
+def guessed(files: Campus, *, right: bool) -> Campus:
+    """Add sections with values that are guessed, or with the right ones instead."""
+    for crn, values in GUESSED.items():
+        files.section(crn, **values[right])
+    return files
+
+
+def test_the_value_that_was_guessed_is_settled(boss: FlaskClient, tmp_path: Path) -> None:
+    put_in(tmp_path, guessed(Campus(), right=False))
+    for crn in GUESSED:
+        assert "could not read" in at(boss, crn=crn)
+        assert READ not in at(boss, crn=crn)
+    put_in(tmp_path, guessed(Campus(), right=True))
+    for crn in GUESSED:
+        assert "could not read" not in at(boss, crn=crn)
+        assert READ in at(boss, crn=crn)
+
+
 def test_what_is_as_the_portal_exported_it_settles_nothing(
-    boss: FlaskClient, tmp_path: Path, wrong: Campus
+    boss: FlaskClient, tmp_path: Path
 ) -> None:
-    put_in(tmp_path, wrong)
+    doubtful = campus("Must be enrolled in one of the following Majors: Biology, Applied")
+    put_in(tmp_path, guessed(doubtful, right=False))
     files = tmp_path / "exported"
     files.mkdir()
     for name, content in semester_files(TERM).items():
@@ -184,8 +180,9 @@ def test_what_is_as_the_portal_exported_it_settles_nothing(
     done = import_files(files, Options(term=TERM, update=True), report, nothing)
     assert not moved(done.counts)
     assert not report.of("major_added")
-    assert "could not read" in at(boss)
-    assert READ not in at(boss)
+    for crn in ("10001", *GUESSED):
+        assert "could not read" in at(boss, crn=crn)
+        assert READ not in at(boss, crn=crn)
 
 
 def test_an_edited_cell_of_an_export_is_settled(boss: FlaskClient, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """/admin/imports: what can't be imported, two at once, and what is kept for how long."""
 
+from pathlib import Path
+
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -10,7 +12,14 @@ from portal.catalog.models import Course
 from portal.core.db import Sessions, transaction
 from portal.exchange.importing import files, import_jobs, runs
 from portal.exchange.importing.failures import ImportFailedError
-from portal.exchange.importing.models import Import, ImportChange, ImportPart, ImportRow
+from portal.exchange.importing.models import (
+    Import,
+    ImportChange,
+    ImportNote,
+    ImportPart,
+    ImportRow,
+    Options,
+)
 from portal.exchange.importing.report import Report
 from portal.web.http.uploads import MOST_BYTES
 from tests import cast as builders
@@ -72,18 +81,30 @@ def test_none_is_applied_while_another_is_under_way(boss: FlaskClient) -> None:
 def test_an_import_discarded_while_it_is_read_leaves_nothing(boss: FlaskClient) -> None:
     send(boss, as_zip(Campus()))
     import_id = latest().id
-
-    def cancel(*_: object) -> None:
-        with transaction() as session:
-            assert import_jobs.change_state(
-                session, import_id, "discarded", of=("reading", "discarded")
-            )
-
     with files.unpacked(import_id) as source, pytest.raises(import_jobs.NoLongerPossible):
-        runs.read(import_id, source, Report(), cancel)
+        runs.read(import_id, source, Report(), discard_it)
     with transaction() as session:
         assert session.scalar(select(func.count()).select_from(ImportRow)) == 0
     assert "It was discarded" in page(boss, import_id)
+
+
+def discard_it(*_: object) -> None:
+    with transaction() as session:
+        assert import_jobs.change_state(
+            session, latest().id, "discarded", of=("reading", "discarded")
+        )
+
+
+def test_a_command_whose_import_is_discarded_leaves_no_notes(
+    boss: FlaskClient, tmp_path: Path
+) -> None:
+    campus, report = Campus().restriction("must_be", "level", "Graduate", crn="99"), Report()
+    with pytest.raises(import_jobs.NoLongerPossible):
+        runs.import_files(campus.write(tmp_path), Options(term=TERM), report, discard_it)
+    assert report.notes
+    with transaction() as session:
+        assert session.scalar(select(func.count()).select_from(ImportNote)) == 0
+    assert "It was discarded" in page(boss, latest().id)
 
 
 def test_more_than_is_taken_is_refused_on_the_form(boss: FlaskClient) -> None:

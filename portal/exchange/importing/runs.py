@@ -63,6 +63,9 @@ from portal.windows.warmup import warm_up
 READERS = {"semester": stage_semester, "oneroster": stage_oneroster}
 # A large import takes longer than a statement of a page may.
 NO_TIMEOUTS = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0"
+# Errors that say nothing about an import: a worker tries it again, but not the command.
+INTERRUPTIONS = (*failures.TRANSIENT, Busy, NoLongerPossible)
+INTERRUPTED = _k("The import was interrupted: %(error)s.")
 LONGEST = 60 * 60  # seconds that a job may take
 LOOK_AGAIN = 0.5  # seconds
 ROWS = 5000  # rows a statement
@@ -101,7 +104,7 @@ class Imported:
 
 def read(import_id: int, files: Files, report: Report, progress: Progress) -> Counts:
     """Read the files into a preview and return its counts. Raise ImportFailedError and Busy."""
-    with _step(import_id, "reading", of="waiting", report=report) as session:
+    with _step(import_id, "reading", of="waiting") as session:
         options = Options.read(session.get_one(Import, import_id).options)
         _refuse_archived(session, options)
         report.sheets = files.sheets
@@ -249,21 +252,26 @@ def update_ledger(terms: list[int]) -> int | None:
         return None
 
 
-def fail(import_id: int, why: ImportFailedError, report: Report | None = None) -> None:
-    """Store that an import failed, and why, unless only enrollments are left of it.
+def fail(import_id: int, error: BaseException, report: Report | None = None) -> None:
+    """Store why an import failed, with the notes of a report, unless only enrollments are left.
 
     If it only lacks what the columns of its files mean, an admin can tell.
     """
     of = ("waiting", "reading", "approved", "applying")
-    values: dict[str, object] = {"error": why.stored}
+    if isinstance(error, INTERRUPTIONS) or not isinstance(error, Exception):
+        why = ImportFailedError(INTERRUPTED, error=type(error).__name__)
+    else:
+        why = failure_of(error)
     with transaction() as session:
-        if report:
-            import_jobs.clear(session, [import_id], [ImportNote])
-            store_notes(session, import_id, report.notes)
-            values["notes"] = dict(report.found)
         asks = isinstance(why, ColumnsUnknownError) and columns.seen_tables(session, import_id)
         state = "columns" if asks else "failed"
-        import_jobs.change_state(session, import_id, state, of=of, **values)
+        values = {"notes": dict(report.found)} if report else {}
+        failed = import_jobs.change_state(
+            session, import_id, state, of=of, error=why.stored, **values
+        )
+        if failed and report:
+            import_jobs.clear(session, [import_id], [ImportNote])
+            store_notes(session, import_id, report.notes)
 
 
 def stop(import_id: int, why: ImportFailedError) -> None:
@@ -297,28 +305,16 @@ def exclusive_transaction(isolation: str = "READ COMMITTED") -> Iterator[Session
 
 @contextmanager
 def _step(
-    import_id: int,
-    state: str,
-    *,
-    of: str,
-    isolation: str = "READ COMMITTED",
-    report: Report | None = None,
+    import_id: int, state: str, *, of: str, isolation: str = "READ COMMITTED"
 ) -> Iterator[Session]:
-    """Open the transaction of a step, which a killed worker may have begun before.
-
-    An import that fails stores why.
-    """
-    try:
-        with transaction() as session:
-            if not import_jobs.change_state(session, import_id, state, of=(of,)):
-                now = session.scalar(select(Import.state).where(Import.id == import_id))
-                if now != state:
-                    raise NoLongerPossible
-        with exclusive_transaction(isolation) as session:
-            yield session
-    except ImportFailedError as failure:
-        fail(import_id, failure, report)
-        raise
+    """Open the transaction of a step, which a killed worker may have begun before."""
+    with transaction() as session:
+        if not import_jobs.change_state(session, import_id, state, of=(of,)):
+            now = session.scalar(select(Import.state).where(Import.id == import_id))
+            if now != state:
+                raise NoLongerPossible
+    with exclusive_transaction(isolation) as session:
+        yield session
 
 
 def _finish_step(
@@ -362,19 +358,18 @@ def continue_import(import_id: int) -> None:
             return
         state = session.get_one(Import, import_id).state
     progress = ProgressReport(import_id)
+    report = Report() if state in {"waiting", "reading"} else None
     with suppress(Busy, NoLongerPossible):
         try:
-            if state in {"waiting", "reading"}:
+            if report:
                 with unpacked(import_id) as files:
-                    read(import_id, files, Report(), progress)
+                    read(import_id, files, report, progress)
             elif state in {"approved", "applying"}:
                 update_ledger(apply(import_id, progress))
-        except ImportFailedError as failure:
-            fail(import_id, failure)
-        except (*failures.TRANSIENT, Busy, NoLongerPossible):
+        except INTERRUPTIONS:
             raise
         except Exception as error:  # noqa: BLE001  any error: other imports would wait
-            fail(import_id, failure_of(error))
+            fail(import_id, error, report)
         apply_enrollments(import_id, progress)
 
 
@@ -395,8 +390,7 @@ def import_files(
     try:
         return _import(import_id, files, report, progress, dry=dry)
     except BaseException as error:  # other imports must not wait after an interrupt
-        interrupted = _k("The import was interrupted: %(error)s.")
-        fail(import_id, ImportFailedError(interrupted, error=type(error).__name__))
+        fail(import_id, error, report)
         raise
 
 

@@ -153,13 +153,12 @@ end
 
 -- All drops come before any addition: no event shows more seats taken than before.
 local function adjust_batch(term)
-  local moves, answers, keys = term.ask.moves, {}, {}
+  local moves, answers, store = term.ask.moves, {}, {}
   term.cause = "adjust"
   for i, move in ipairs(moves) do
     setmetatable(move, { __index = term.ask })
-    local answer, key, digest = stored_answer(term, move, adjusted)
-    if answer and answer.error then return answer end
-    answers[i], keys[i] = answer, { key, digest }
+    answers[i], store[i] = stored_answer(term, move, adjusted)
+    if answers[i] and answers[i].error then return answers[i] end
   end
   local done = decide_batch(term, moves, answers)
   for _, i in ipairs(done) do
@@ -171,7 +170,7 @@ local function adjust_batch(term)
     term.ask = moves[i]
     begin_adjustment(term, moves[i].aside)
     if moves[i].add then answers[i] = enroll_by_admin(term, moves[i], term:section(moves[i].add.section)) end
-    if keys[i][1] then store_answer(keys[i][1], keys[i][2], answers[i]) end
+    store[i](answers[i])
   end
   return { answers = answers }
 end

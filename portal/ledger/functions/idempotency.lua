@@ -1,15 +1,19 @@
 -- Idempotency: every answer, also a refusal, is stored under the caller's key for a day, in the
 -- step that decides. The same key with the same content gets the stored answer; with other content,
--- an error. Only batches (adjustment_batch.lua, rounds.lua) decide their refusals again. An
--- error, such as a waiting room that does not admit the student, decides nothing and is not stored.
+-- an error. Only a batch of adjustments (adjustment_batch.lua) decides its refusals again. An error,
+-- such as a waiting room that does not admit the student, decides nothing and is not stored.
 
--- Return the answer stored under an idempotency key, or nil; the key; and a hash of the content.
+-- Return the answer stored under an idempotency key, or nil and a function that stores one.
 local function stored_answer(term, ask, content)
-  if not ask.request or ask.request == "" then return nil end
+  if not ask.request or ask.request == "" then return nil, function() end end
   local key = term:key("request", ask.student .. ":" .. ask.request)
   local digest = redis.sha1hex(cjson.encode({ term.cause, content(ask) }))
   local stored = redis.call("GET", key)
-  if not stored then return nil, key, digest end
+  if not stored then
+    return nil, function(answer)
+      redis.call("SET", key, cjson.encode({ digest = digest, answer = answer }), "PX", DAY)
+    end
+  end
   stored = cjson.decode(stored)
   -- Version 1.0.0 called them `asked` and `lines`; answers are stored for a day.
   stored.digest = stored.digest or stored.asked
@@ -18,18 +22,14 @@ local function stored_answer(term, ask, content)
   return stored.digest == digest and stored.answer or { error = "key_reused" }
 end
 
-local function store_answer(key, digest, reply)
-  redis.call("SET", key, cjson.encode({ digest = digest, answer = reply }), "PX", DAY)
-end
-
 local function answer_once(content, decide)
   return function(term)
-    local stored, key, digest = stored_answer(term, term.ask, content)
+    local stored, store = stored_answer(term, term.ask, content)
     if stored then return stored end
     local reply = decide(term)
-    if key and not reply.error then
+    if not reply.error then
       reply.at, reply.wake = reply.at or term.at, term.wake
-      store_answer(key, digest, reply)
+      store(reply)
     end
     return reply
   end

@@ -87,24 +87,26 @@ local function queue_in_round(term, move)
   return { outcome = "waitlisted" }
 end
 
+local function decide_move(term)
+  local move = term.ask
+  term.context = { round = move.round, turn = move.turn > 0 and move.turn or nil }
+  term.windows, term.window_reasons, term.during = OF_ROUND, {}, nil
+  move.windows = OF_ROUND
+  return move.wait and queue_in_round(term, move) or give_in_round(term, move)
+end
+
+local function move_content(ask) return { ask.round, ask.turn, ask.wait and 1 or 0 } end
+local decide_move_once = answer_once(move_content, decide_move)
+
 -- Do some moves of a round, each once: the same key gives the same answer. A key that was used for
 -- something else stops neither its move nor the others: a seat that is had already counts as given.
 local function allocate(term)
   local ask, answers = term.ask, {}
   term.round, term.quiet = ask.round, true
   for i, move in ipairs(ask.moves) do
-    setmetatable(move, { __index = ask })
-    local function content(each) return { each.round, each.turn, each.wait and 1 or 0 } end
-    local stored, key, digest = stored_answer(term, move, content)
-    if not stored or stored.error then
-      local used = stored ~= nil
-      term.ask, term.context = move, { round = ask.round, turn = move.turn > 0 and move.turn or nil }
-      term.windows, term.window_reasons, term.during = OF_ROUND, {}, nil
-      move.windows = OF_ROUND
-      stored = move.wait and queue_in_round(term, move) or give_in_round(term, move)
-      if not used then store_answer(key, digest, stored) end
-    end
-    answers[i] = stored
+    term.ask = setmetatable(move, { __index = ask })
+    answers[i] = decide_move_once(term)
+    if answers[i].error then answers[i] = decide_move(term) end
   end
   return { answers = answers }
 end

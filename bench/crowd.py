@@ -77,7 +77,7 @@ class Ledger:
         taken = {key: json.dumps([text[0], TAKEN, *text[2:]]) for key, text in counts.items()}
         self.redis.hset(f"{AT}:seats", mapping=taken)
         fill = self.redis.register_script(FILL)
-        self.desk.claim(self.students + 1, 2, credits=300, request="example")
+        self.desk.claim(self.students + 1, 2, credits=300, idempotency_key="example")
         answer = self.redis.get(f"{AT}:request:{self.students + 1}:example")
         for ids in batched(range(1, self.students + 1)):
             fill([AT], [ids[0], ids[-1], self.sections, SEATS, answer])
@@ -150,7 +150,7 @@ class Ledger:
     def _ask(self, student: int, section: int) -> Ask:
         return {
             "student": student,
-            "request": secrets.token_hex(16),
+            "idempotency_key": secrets.token_hex(16),
             "limit": ENROLL_EVERYONE,
             "windows": [OPEN],
             "choices": [{"alternatives": [[{"section": section, "credits": 300}]], "wait": True}],

@@ -65,7 +65,7 @@ def by_row_lock(section: int, claims: int) -> float:
 def _ask(term: int, section: int, window: int, student: int) -> bytes:
     ask = {
         "student": student,
-        "request": secrets.token_hex(16),
+        "idempotency_key": secrets.token_hex(16),
         "limit": LIMIT,
         "windows": [window],
         "choices": [{"alternatives": [[{"section": section, "credits": CREDITS}]], "wait": True}],

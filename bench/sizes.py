@@ -83,7 +83,7 @@ def wishes(rush: Rush) -> list[dict[str, Any]]:
     return [
         {
             "student": student,
-            "request": secrets.token_hex(16),
+            "idempotency_key": secrets.token_hex(16),
             "limit": ENROLL_EVERYONE,
             "windows": [rush.window],
             "choices": [{"alternatives": [[pick(rush.sections[at])]], "wait": True}],

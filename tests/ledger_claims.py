@@ -1,12 +1,27 @@
 """Claims straight at the ledger, past the pages and the rules that they ask."""
 
 from collections.abc import Sequence
+from dataclasses import fields as fields_of
 from dataclasses import replace
 from typing import Any
 
 from portal.backend import backend
 from portal.ledger.client import Ledger
-from portal.ledger.types import Claim, Decision, LedgerChoice, SubmissionResult, WindowView
+from portal.ledger.types import (
+    Claim,
+    Decision,
+    LedgerChoice,
+    RequestContext,
+    SubmissionResult,
+    WindowView,
+)
+
+
+def context_of(term: int, student: int, fields: dict[str, Any]) -> RequestContext:
+    """Take the context of a request out of its fields; what they lack is said to be a test's."""
+    names = {each.name for each in fields_of(RequestContext)} & fields.keys()
+    given = {name: fields.pop(name) for name in names}
+    return RequestContext(term, student, **{"actor": "tests", "correlation": "tests", **given})
 
 
 def submit(
@@ -14,6 +29,8 @@ def submit(
     term: int,
     choices: Sequence[LedgerChoice],
     content: list[Any] | None = None,
+    *,
+    student: int,
     **fields: Any,
 ) -> SubmissionResult:
     """Submit choices; the content of the idempotency key is their sections and credits."""
@@ -25,7 +42,8 @@ def submit(
         ]
         for choice in choices
     ]
-    return ledger.submit(term, choices=choices, content=content, **fields)
+    context = context_of(term, student, fields)
+    return ledger.submit(context, choices=choices, content=content, **fields)
 
 
 def send_claim(
@@ -78,11 +96,8 @@ def claim(student: Any, section: Any, *windows: WindowView, wait: bool = True) -
         section.term_id,
         student=student.id,
         section=section.id,
-        request=None,
         credits=round(section.credits_min * 100),
         limit=9900,
         windows=[window.id for window in windows or ledger.windows(section.term_id)],
         wait=wait,
-        actor="tests",
-        correlation="tests",
     )

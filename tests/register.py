@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from decimal import Decimal
 from uuid import uuid4
 
-from portal.ledger.types import Decision
+from portal.ledger.types import Decision, RequestContext
 from portal.registration import commands
 from portal.registration.credits import hundredths
-from portal.registration.requests import Choice, Requester, SectionRequest
+from portal.registration.requests import Choice, SectionRequest
 from tests.ledger_claims import only
 
 
-def requester(student: int, term: int, key: str = "") -> Requester:
-    return Requester(student, term, key or uuid4().hex, "test")
+def context(student: int, term: int, key: str = "") -> RequestContext:
+    return RequestContext(term, student, "test", "test", key or uuid4().hex)
 
 
 def claim(
@@ -28,14 +28,14 @@ def claim(
     """Register for one section."""
     request = SectionRequest(section, None if credit is None else hundredths(credit))
     choice = Choice(((request,),), wait, swap_out)
-    return only(commands.register(requester(student, term, key), [choice]))
+    return only(commands.register(context(student, term, key), [choice]))
 
 
 def drop(
     student: int, term: int, section: int, along: Sequence[int] = (), key: str = ""
 ) -> Decision:
-    return commands.drop(requester(student, term, key), section, along)
+    return commands.drop(context(student, term, key), section, along)
 
 
 def leave(student: int, term: int, section: int, key: str = "") -> Decision:
-    return commands.leave_waitlist(requester(student, term, key), section)
+    return commands.leave_waitlist(context(student, term, key), section)

@@ -24,6 +24,7 @@ from portal.ledger.types import (
     Outcome,
     Reason,
     Registrations,
+    RequestContext,
     SeatCounts,
     SubmissionResult,
     WaitlistPosition,
@@ -90,11 +91,11 @@ def offer(sections: Iterable[SeatCounts]) -> None:
 class RowLock(Ledger):
     """A ledger whose claims PostgreSQL decides, one at a time per section."""
 
-    def submit(self, term: int, *, student: int, choices: Any, **_options: Any) -> SubmissionResult:  # noqa: ARG002
+    def submit(self, context: RequestContext, *, choices: Any, **_options: Any) -> SubmissionResult:
         """Give a seat, or else a waitlist position."""
         [[part]] = choices[0].alternatives
         with transaction() as db:
-            key = {"section": part.section, "student": student}
+            key = {"section": part.section, "student": context.student}
             capacity, taken, waiting, waitlist = db.execute(LOCK, key).one()
             if taken < capacity:
                 outcome, position, taken = Outcome.ENROLLED, 0, taken + 1

@@ -48,7 +48,7 @@ class Adjust(Approval):
                 self._change(application, tuple(approval["overrides"])),
                 why=approval["note"],
                 by=approval["by"],
-                request=f"application-{application.id}-{approval['entry']}",
+                idempotency_key=f"application-{application.id}-{approval['entry']}",
                 correlation=correlation(),
             )
         except LookupError:

@@ -23,9 +23,9 @@ from portal.ledger.types import (
     Decision,
     LedgerChoice,
     Promotion,
-    Rate,
     Reason,
     Registrations,
+    RequestContext,
     RoundAnswer,
     RoundMove,
     SeatCounts,
@@ -88,17 +88,12 @@ class Ledger:
 
     def submit(
         self,
-        term: int,
+        context: RequestContext,
         *,
-        student: int,
-        request: str | None,
         limit: int,
         windows: Sequence[int],
         choices: Sequence[LedgerChoice],
         content: Sequence[Any],
-        actor: str,
-        correlation: str,
-        rate: Rate | None = None,
         room: int | None = None,
         order: Sequence[int] | None = None,
     ) -> SubmissionResult:
@@ -107,37 +102,27 @@ class Ledger:
         `order` gives the numbers (from 1) in which to decide them; the results keep the order of
         `choices`. `room` is the window whose waiting room must have admitted the student; otherwise
         it raises NotAdmitted. Other `content` under the same idempotency key raises KeyReused, and
-        a request over the `rate` limit RateLimited.
+        a request over the rate limit RateLimited.
         """
         payload = {
-            "student": student,
-            "request": request,
             "limit": limit,
             "windows": windows,
             "choices": [as_payload(choice) for choice in choices],
             "content": content,
             "order": order,
-            "actor": actor,
-            "correlation": correlation,
-            "rate": rate and asdict(rate),
             "room": room,
         }
-        return replies.submission(self.library.ask("submit", term, payload, again=bool(request)))
+        return replies.submission(self._request("submit", context, payload))
 
     def drop(
         self,
-        term: int,
-        *,
-        student: int,
+        context: RequestContext,
         section: int,
         along: Sequence[int] = (),
-        request: str | None,
+        *,
         windows: Sequence[int],
         days: Sequence[tuple[int, str]],
         drop_limit: int,
-        actor: str,
-        correlation: str,
-        rate: Rate | None = None,
     ) -> Decision:
         """Drop a seat, and the seats and waitlist positions in `along`, in one step.
 
@@ -145,40 +130,28 @@ class Ledger:
         starts (ms) and names of the days around now.
         """
         payload = {
-            "student": student,
             "section": section,
             "along": along or None,
-            "request": request,
             "windows": windows,
             "days": days,
             "drop_limit": drop_limit,
-            "actor": actor,
-            "correlation": correlation,
-            "rate": rate and asdict(rate),
         }
-        return replies.answer(self.library.ask("drop", term, payload, again=bool(request)))
+        return replies.answer(self._request("drop", context, payload))
 
-    def leave(
-        self,
-        term: int,
-        *,
-        student: int,
-        section: int,
-        request: str | None,
-        actor: str,
-        correlation: str,
-        rate: Rate | None = None,
-    ) -> Decision:
+    def leave(self, context: RequestContext, section: int) -> Decision:
         """Leave a waitlist; no open window is needed."""
-        payload = {
-            "student": student,
-            "section": section,
-            "request": request,
-            "actor": actor,
-            "correlation": correlation,
-            "rate": rate and asdict(rate),
+        return replies.answer(self._request("leave", context, {"section": section}))
+
+    def _request(self, op: str, context: RequestContext, payload: dict[str, Any]) -> Any:
+        payload |= {
+            "student": context.student,
+            "actor": context.actor,
+            "correlation": context.correlation,
+            "idempotency_key": context.idempotency_key,
+            "rate": context.rate,
         }
-        return replies.answer(self.library.ask("leave", term, payload, again=bool(request)))
+        again = bool(context.idempotency_key)
+        return self.library.ask(op, context.term, payload, again=again)
 
     def registrations(self, term: int, student: int) -> Registrations:
         """Return a student's seats and waitlist positions."""
@@ -208,7 +181,7 @@ class Ledger:
         *,
         overrides: Sequence[str],
         reason: str,
-        request: str | None,
+        idempotency_key: str | None,
         actor: str,
         correlation: str,
     ) -> Decision:
@@ -219,11 +192,12 @@ class Ledger:
         payload = as_payload(change) | {
             "overrides": sorted(set(overrides)) or None,
             "reason": reason,
-            "request": request,
+            "idempotency_key": idempotency_key,
             "actor": actor,
             "correlation": correlation,
         }
-        return replies.answer(self.library.ask("adjust", term, payload, again=bool(request)))
+        again = bool(idempotency_key)
+        return replies.answer(self.library.ask("adjust", term, payload, again=again))
 
     def adjust_batch(
         self,
@@ -241,7 +215,7 @@ class Ledger:
         done. A refusal is not stored under its key, so an import may ask again until it succeeds.
         """
         payload = {
-            "moves": [as_payload(each) | {"request": key} for key, each in changes.items()],
+            "moves": [as_payload(each) | {"idempotency_key": key} for key, each in changes.items()],
             "overrides": sorted(set(overrides)) or None,
             "reason": reason,
             "actor": actor,

@@ -344,6 +344,19 @@ class Rate:
 
 
 @dataclass(frozen=True)
+class RequestContext:
+    """The context of a student's request, the same from its web page or API down to the ledger."""
+
+    term: int
+    student: int
+    actor: str  # the name of the account in events
+    correlation: str
+    idempotency_key: str | None = None
+    window: int | None = None  # of the access token; None = any window of the student's
+    rate: Rate | None = None  # None = unlimited
+
+
+@dataclass(frozen=True)
 class LedgerChoice:
     """A choice: its alternatives by rank, and a section that is dropped for it (a swap).
 
@@ -365,7 +378,7 @@ class RoundMove:
     hundredths of credits.
     """
 
-    request: str  # the idempotency key
+    idempotency_key: str
     student: int
     claims: ClaimGroup
     limit: int

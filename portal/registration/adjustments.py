@@ -61,7 +61,7 @@ def preview(change: Adjustment) -> tuple[Reason, ...]:
 
 
 def adjust(
-    change: Adjustment, *, why: str, by: int, request: str | None, correlation: str
+    change: Adjustment, *, why: str, by: int, idempotency_key: str | None, correlation: str
 ) -> Decision:
     """Decide a change in one step for the account `by`; the event log keeps who and why.
 
@@ -75,7 +75,7 @@ def adjust(
         _for_ledger(change, profile(change.student)),
         overrides=change.overrides,
         reason=why.strip(),
-        request=request,
+        idempotency_key=idempotency_key,
         actor=f"account:{by}",
         correlation=correlation,
     )

@@ -11,16 +11,16 @@ from portal.backend import backend
 from portal.catalog.term_catalog import published_catalog
 from portal.core.metrics import DECISIONS, REFUSALS
 from portal.core.queue import enqueue
-from portal.ledger.types import Decision, Outcome, SubmissionResult
-from portal.people.student_profile import StudentProfile, profile
+from portal.ledger.types import Decision, Outcome, RequestContext, SubmissionResult
+from portal.people.student_profile import profile
 from portal.registration import requests
 from portal.registration.credits import hundredths
 from portal.registration.limits import credit_limit, days_around, windows_of
-from portal.registration.requests import Choice, Requester
+from portal.registration.requests import Choice
 
 
 def register(
-    requester: Requester, choices: Sequence[Choice], content: Sequence[Any] | None = None
+    context: RequestContext, choices: Sequence[Choice], content: Sequence[Any] | None = None
 ) -> SubmissionResult:
     """Decide a submission in one step; the results keep the order of the choices.
 
@@ -29,23 +29,18 @@ def register(
     Raises KeyReused if the idempotency key was used for other content, NotAdmitted if the waiting
     room no longer admits the student, and RateLimited after too many requests.
     """
-    student, catalog = profile(requester.student), published_catalog(requester.term)
-    windows = [each.id for each in windows_of(student, requester.term)]
+    student, catalog = profile(context.student), published_catalog(context.term)
+    windows = [each.id for each in windows_of(student, context.term)]
     decided = backend().ledger.submit(
-        requester.term,
-        student=requester.student,
-        request=requester.key,
-        correlation=requester.correlation,
+        context,
         limit=hundredths(credit_limit(student, catalog)),
-        windows=[each for each in windows if requester.window in {None, each}],
+        windows=[each for each in windows if context.window in {None, each}],
         choices=[requests.for_ledger(each, student, catalog) for each in choices],
         order=[number + 1 for number in requests.decision_order(choices, catalog)],
-        actor=_actor(student),
-        rate=requester.rate,
-        room=requester.window if backend().settings.room else None,
+        room=context.window if backend().settings.room else None,
         content=requests.idempotency_content(choices) if content is None else content,
     )
-    enqueue(requester.term, decided.wake)
+    enqueue(context.term, decided.wake)
     if not decided.replayed:
         for result in decided.results:
             refused = (each for alternative in result.refused for each in alternative)
@@ -53,45 +48,31 @@ def register(
     return decided
 
 
-def drop(requester: Requester, section: int, along: Sequence[int] = ()) -> Decision:
+def drop(context: RequestContext, section: int, along: Sequence[int] = ()) -> Decision:
     """Drop a seat in one step, with the seats and waitlist positions in `along`.
 
     A seat that depends on another of them does not count as a drop of its own.
     Raises KeyReused and RateLimited.
     """
-    student, zone = profile(requester.student), backend().settings.zone
+    student, zone = profile(context.student), backend().settings.zone
     decided = backend().ledger.drop(
-        requester.term,
-        student=requester.student,
-        section=section,
-        along=along,
-        request=requester.key,
-        windows=[window.id for window in windows_of(student, requester.term)],
+        context,
+        section,
+        along,
+        windows=[window.id for window in windows_of(student, context.term)],
         days=days_around(datetime.now(zone), zone),
-        drop_limit=published_catalog(requester.term).term.drops_per_day,
-        actor=_actor(student),
-        correlation=requester.correlation,
-        rate=requester.rate,
+        drop_limit=published_catalog(context.term).term.drops_per_day,
     )
-    return _finish("drop", requester, decided)
+    return _finish("drop", context.term, decided)
 
 
-def leave_waitlist(requester: Requester, section: int) -> Decision:
+def leave_waitlist(context: RequestContext, section: int) -> Decision:
     """Leave a waitlist. Raises KeyReused and RateLimited."""
-    decided = backend().ledger.leave(
-        requester.term,
-        student=requester.student,
-        section=section,
-        request=requester.key,
-        actor=_actor(profile(requester.student)),
-        correlation=requester.correlation,
-        rate=requester.rate,
-    )
-    return _finish("leave", requester, decided)
+    return _finish("leave", context.term, backend().ledger.leave(context, section))
 
 
-def _finish(act: str, requester: Requester, decided: Decision) -> Decision:
-    enqueue(requester.term, decided.wake)
+def _finish(act: str, term: int, decided: Decision) -> Decision:
+    enqueue(term, decided.wake)
     if not decided.replayed:
         _count(act, decided.outcome, decided.reasons)
     return decided
@@ -103,7 +84,3 @@ def _count(act: str, outcome: Outcome, reasons: Sequence[Any]) -> None:
     if outcome is Outcome.REFUSED:
         for code in {each.code for each in reasons}:
             REFUSALS.labels(code).inc()
-
-
-def _actor(student: StudentProfile) -> str:
-    return f"account:{student.account}"

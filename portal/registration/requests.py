@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from portal.catalog import linked_courses, requisites
-from portal.ledger.types import Claim, LedgerChoice, Rate, Reason
+from portal.ledger.types import Claim, LedgerChoice, Reason
 from portal.registration import rules
 from portal.registration.credits import hundredths
 from portal.windows import bands
@@ -17,18 +17,6 @@ from portal.windows import bands
 if TYPE_CHECKING:
     from portal.catalog.term_catalog import TermCatalog
     from portal.people.student_profile import StudentProfile
-
-
-@dataclass(frozen=True)
-class Requester:
-    """The student who makes a request, its idempotency key and its cost."""
-
-    student: int
-    term: int
-    key: str | None
-    correlation: str
-    window: int | None = None  # of the access token; None = any window of the student's
-    rate: Rate | None = None  # None = unlimited
 
 
 @dataclass(frozen=True)

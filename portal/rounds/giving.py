@@ -259,7 +259,7 @@ def _for_ledger(found: Round, move: Move, who: StudentProfile) -> RoundMove:
         claims = [replace(each, reserves=()) for each in claims]
     return RoundMove(
         # With colons, which the keys of students and clients can't have.
-        request=f"round:{found.id}:{move.place}{':wait' if move.wait else ''}",
+        idempotency_key=f"round:{found.id}:{move.place}{':wait' if move.wait else ''}",
         student=move.student,
         claims=tuple(claims),
         limit=hundredths(credit_limit(who, catalog)),

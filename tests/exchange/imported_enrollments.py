@@ -49,5 +49,5 @@ def adjust(number: int, key: str | None = None, **change: str) -> None:
     named = {what: sections[crn] for what, crn in change.items()}
     past = ("window_unscheduled", "same_course", "drop_limit")
     asked = Adjustment(the_term().id, student, overrides=past, **named)
-    said = adjustments.adjust(asked, why="first", by=1, request=key, correlation="tests")
+    said = adjustments.adjust(asked, why="first", by=1, idempotency_key=key, correlation="tests")
     assert said.outcome != Outcome.REFUSED

@@ -234,5 +234,5 @@ def put_in(number: str) -> None:
         student = session.scalars(select(Student.id).where(Student.number == number)).one()
         section = session.scalars(select(Section.id)).one()
     change = Adjustment(the_term().id, student, add=section, overrides=("window_unscheduled",))
-    said = adjustments.adjust(change, why="first", by=1, request=None, correlation="tests")
+    said = adjustments.adjust(change, why="first", by=1, idempotency_key=None, correlation="tests")
     assert said.outcome == Outcome.ENROLLED

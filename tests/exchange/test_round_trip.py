@@ -238,7 +238,9 @@ def test_an_empty_portal_has_the_same_rosters(
             credits=Decimal(worth),
             overrides=("window_unscheduled", "credit_range", "full"),
         )
-        adjustments.adjust(change, why="tests", by=cast.max.id, request=None, correlation="tests")
+        adjustments.adjust(
+            change, why="tests", by=cast.max.id, idempotency_key=None, correlation="tests"
+        )
     before, exported_before = roster(), contents(exported(tmp_path))
     assert len(before) == 2
     empty()

@@ -59,7 +59,11 @@ class AdjustmentRules(Pair):
         )
         wanted = add and (add.section, add.credits)
         content = ("adjust", drop, wanted, tuple(sorted(set(overrides))))
-        fields: dict[str, Any] = {"overrides": overrides, "reason": "so", "request": request}
+        fields: dict[str, Any] = {
+            "overrides": overrides,
+            "reason": "so",
+            "idempotency_key": request,
+        }
         fields |= {"actor": "account:9", "correlation": "c"}
         if self.reused(who.student, request, content):
             with pytest.raises(KeyReused):

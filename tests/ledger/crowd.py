@@ -74,7 +74,7 @@ def request(student: int, section: int) -> str:
     return json.dumps(
         {
             "student": student,
-            "request": f"{student}-{section}",
+            "idempotency_key": f"{student}-{section}",
             "limit": 2100,
             "windows": [OPEN],
             "choices": [{"alternatives": [[{"section": section, "credits": 0}]], "wait": True}],

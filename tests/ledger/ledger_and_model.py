@@ -91,7 +91,7 @@ class Pair(RuleBasedStateMachine):
             TERM,
             lines,
             student=who.student,
-            request=request,
+            idempotency_key=request,
             limit=who.limit,
             windows=who.windows,
             actor=f"student:{who.student}",

@@ -32,14 +32,14 @@ class Rounds(Adjustments):
         self.giving, answers = number, []
         for move in moves:
             content = ("allocate", number, move.turn, move.wait)
-            stored = self.requests.get((move.student, move.request))
+            stored = self.requests.get((move.student, move.idempotency_key))
             if stored and stored[0] == content:
                 answers.append(stored[1])
                 continue
             decide = self.queue_in_round if move.wait else self.give_in_round
             answers.append(decide(move, at))
             if not stored:
-                self.keep(move.student, move.request, content, answers[-1])
+                self.keep(move.student, move.idempotency_key, content, answers[-1])
         self.giving = 0
         return answers
 

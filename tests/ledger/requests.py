@@ -20,7 +20,7 @@ from portal.ledger.types import (
     SkipRule,
     SubmissionResult,
 )
-from tests.ledger_claims import send_claim, submit
+from tests.ledger_claims import context_of, send_claim, submit
 
 TERM = 7
 OPEN = 1  # the open window
@@ -67,7 +67,6 @@ class Desk:
 
     def claim(self, student: int, section: int, **fields: Any) -> Decision:
         settings: dict[str, Any] = {
-            "request": None,
             "credits": 400,
             "limit": 2100,
             "windows": [OPEN],
@@ -80,7 +79,6 @@ class Desk:
 
     def submit(self, student: int, *lines: LedgerChoice, **fields: Any) -> SubmissionResult:
         settings: dict[str, Any] = {
-            "request": None,
             "limit": 2100,
             "windows": [OPEN],
             "actor": f"student:{student}",
@@ -91,7 +89,6 @@ class Desk:
 
     def drop(self, student: int, section: int, **fields: Any) -> Decision:
         settings: dict[str, Any] = {
-            "request": None,
             "windows": [OPEN],
             "days": self.days(),
             "drop_limit": 3,
@@ -99,7 +96,8 @@ class Desk:
             "correlation": "c",
             **fields,
         }
-        return self.ledger.drop(TERM, student=student, section=section, **settings)
+        context = context_of(TERM, student, settings)
+        return self.ledger.drop(context, section, **settings)
 
     def adjust(
         self, student: int, add: int | None = None, drop: int | None = None, **fields: Any
@@ -108,7 +106,7 @@ class Desk:
         settings: dict[str, Any] = {
             "overrides": (),
             "reason": "a late request",
-            "request": None,
+            "idempotency_key": None,
             "actor": "account:9",
             "correlation": "c",
         }
@@ -146,12 +144,11 @@ class Desk:
 
     def leave(self, student: int, section: int, **fields: Any) -> Decision:
         settings: dict[str, Any] = {
-            "request": None,
             "actor": f"student:{student}",
             "correlation": "c",
             **fields,
         }
-        return self.ledger.leave(TERM, student=student, section=section, **settings)
+        return self.ledger.leave(context_of(TERM, student, settings), section, **settings)
 
     def promote(
         self, section: int, *students: int, passes: SkipRule | None = None, **fields: Any

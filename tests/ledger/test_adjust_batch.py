@@ -147,7 +147,7 @@ def test_batch_has_one_effect_per_key(desk: Desk) -> None:
     assert all(each.replayed for each in again)
     assert rosters(desk, 1, 2) == [[502], [501]]
     with pytest.raises(KeyReused):
-        desk.adjust(501, drop=2, request="k-0")
+        desk.adjust(501, drop=2, idempotency_key="k-0")
 
 
 def test_replayed_addition_does_not_give_a_dropped_seat_again(desk: Desk) -> None:

@@ -210,27 +210,27 @@ def test_drop_by_an_admin_respects_limits_unless_overridden(desk: Desk) -> None:
 
 def test_adjustment_has_one_effect_per_key(desk: Desk) -> None:
     desk.section(1, capacity=0)
-    first = desk.adjust(501, add=1, overrides=["full"], request="k")
-    again = desk.adjust(501, add=1, overrides=["full"], request="k")
+    first = desk.adjust(501, add=1, overrides=["full"], idempotency_key="k")
+    again = desk.adjust(501, add=1, overrides=["full"], idempotency_key="k")
     assert {**vars(again), "replayed": False} == vars(first)
     assert desk.roster(1) == [501]
     with pytest.raises(KeyReused):
-        desk.adjust(501, drop=1, request="k")
+        desk.adjust(501, drop=1, idempotency_key="k")
 
 
 def test_retry_is_replayed_when_the_catalogs_credits_changed(desk: Desk) -> None:
     desk.section(1, credits_min=300)
-    first = desk.adjust(501, part=Claim(1, 400), request="k")
-    again = desk.adjust(501, part=Claim(1, 300), request="k")
+    first = desk.adjust(501, part=Claim(1, 400), idempotency_key="k")
+    again = desk.adjust(501, part=Claim(1, 300), idempotency_key="k")
     assert {**vars(again), "replayed": False} == vars(first)
     with pytest.raises(KeyReused):
-        desk.adjust(501, part=Claim(1, 300), chosen_credits=300, request="k")
+        desk.adjust(501, part=Claim(1, 300), chosen_credits=300, idempotency_key="k")
 
 
 def test_refused_adjustment_can_be_sent_with_overrides_under_a_new_key(desk: Desk) -> None:
     desk.section(1, capacity=0)
-    assert codes(desk.adjust(501, add=1, request="k")) == ["full"]
-    answer = desk.adjust(501, add=1, overrides=["full"], request="l")
+    assert codes(desk.adjust(501, add=1, idempotency_key="k")) == ["full"]
+    answer = desk.adjust(501, add=1, overrides=["full"], idempotency_key="l")
     assert answer.outcome == Outcome.ENROLLED
 
 

@@ -206,9 +206,9 @@ def test_a_batch_of_adjustments_obeys_them_too(desk: Desk, now: int) -> None:
 
 
 def test_a_repeated_request_gets_its_answer_after_the_deadline(desk: Desk, now: int) -> None:
-    assert desk.claim(501, 1, request="first-key").outcome is Outcome.ENROLLED
+    assert desk.claim(501, 1, idempotency_key="first-key").outcome is Outcome.ENROLLED
     put(desk, add_deadline=now)
-    again = desk.claim(501, 1, request="first-key")
+    again = desk.claim(501, 1, idempotency_key="first-key")
     assert (again.outcome, again.replayed) == (Outcome.ENROLLED, True)
 
 

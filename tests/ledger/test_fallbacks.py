@@ -89,9 +89,9 @@ def test_every_refused_alternative_has_its_own_receipt(desk: Desk) -> None:
 def test_same_key_replays_a_whole_submission(desk: Desk) -> None:
     desk.section(1, capacity=0, waitlist=0)
     desk.section(2)
-    first = desk.submit(501, one_of(1), one_of(2), request="k")
+    first = desk.submit(501, one_of(1), one_of(2), idempotency_key="k")
     events = desk.events()
-    again = desk.submit(501, one_of(1), one_of(2), request="k")
+    again = desk.submit(501, one_of(1), one_of(2), idempotency_key="k")
     assert (again.results, again.at, again.replayed) == (first.results, first.at, True)
     assert desk.events() == events
 
@@ -102,12 +102,12 @@ def test_early_plan_is_refused_and_may_be_sent_under_a_new_key(
     desk.section(1)
     now = desk.ledger.now()
     desk.put_window(5, now + 200, now + 60_000)
-    early = desk.submit(501, one_of(1), request="k", windows=[5])
+    early = desk.submit(501, one_of(1), idempotency_key="k", windows=[5])
     assert codes(early.results[0].refused[0][0]) == ["window_before"]
     while desk.ledger.now() < now + 200:
         pass
-    assert outcomes(desk.submit(501, one_of(1), request="k", windows=[5])) == ["refused"]
-    assert outcomes(desk.submit(501, one_of(1), request="l", windows=[5])) == ["enrolled"]
+    assert outcomes(desk.submit(501, one_of(1), idempotency_key="k", windows=[5])) == ["refused"]
+    assert outcomes(desk.submit(501, one_of(1), idempotency_key="l", windows=[5])) == ["enrolled"]
     assert desk.ledger.registrations(TERM, 501).enrolled
 
 

@@ -100,7 +100,7 @@ def wire(desk: Desk, address: str, tmp_path: Path) -> Iterator[tuple[LossyWire, 
 def test_request_with_a_lost_answer_is_repeated_under_its_key(wire: tuple[LossyWire, Desk]) -> None:
     lossy, desk = wire
     lossy.lose = 1
-    answer = desk.claim(501, 12, request="k")
+    answer = desk.claim(501, 12, idempotency_key="k")
     assert (answer.outcome, answer.replayed) == (Outcome.ENROLLED, True)
     assert answer.wake == () or "record" in answer.wake
     assert desk.roster(12) == [501]
@@ -118,7 +118,7 @@ def test_request_is_repeated_only_once(wire: tuple[LossyWire, Desk]) -> None:
     lossy, desk = wire
     lossy.lose = 2
     with pytest.raises(LedgerSilent):
-        desk.claim(501, 12, request="k")
+        desk.claim(501, 12, idempotency_key="k")
 
 
 def test_outcome_is_unknown_if_the_ledger_is_gone_at_the_repeat(
@@ -128,14 +128,14 @@ def test_outcome_is_unknown_if_the_ledger_is_gone_at_the_repeat(
     lossy.lose = 1
     Path(lossy.address.removeprefix("unix://")).unlink()
     with pytest.raises(LedgerSilent):
-        desk.claim(501, 12, request="k")
+        desk.claim(501, 12, idempotency_key="k")
 
 
 def test_refused_connection_means_nothing_was_sent(desk: Desk, tmp_path: Path) -> None:
     ledger = desk.ledger
     ledger.library.servers = OneServer(commands(f"unix://{tmp_path}/nobody.sock"))
     with pytest.raises(LedgerUnavailable) as refused:
-        desk.claim(501, 12, request="k")
+        desk.claim(501, 12, idempotency_key="k")
     assert not isinstance(refused.value, LedgerSilent)
 
 
@@ -148,9 +148,9 @@ def test_ledger_that_cannot_write_is_unavailable(desk: Desk, trouble: str) -> No
         else:
             desk.redis.config_set(trouble, 1)
         with pytest.raises(LedgerUnavailable):
-            desk.claim(501, 12, request="k")
+            desk.claim(501, 12, idempotency_key="k")
         assert desk.ledger.registrations(TERM, 501).enrolled == ()
     finally:
         desk.redis.replicaof("NO", "ONE")
         desk.redis.config_set("min-replicas-to-write", 0)
-    assert desk.claim(501, 12, request="k").outcome == Outcome.ENROLLED
+    assert desk.claim(501, 12, idempotency_key="k").outcome == Outcome.ENROLLED

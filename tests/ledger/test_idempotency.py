@@ -26,8 +26,8 @@ def section(desk: Desk) -> int:
 
 
 def test_repeated_claim_has_the_same_answer_and_one_effect(desk: Desk, section: int) -> None:
-    first = desk.claim(501, section, request=KEY)
-    second = desk.claim(501, section, request=KEY)
+    first = desk.claim(501, section, idempotency_key=KEY)
+    second = desk.claim(501, section, idempotency_key=KEY)
     assert not first.replayed
     assert second.replayed
     assert replace(second, replayed=False) == first
@@ -37,9 +37,9 @@ def test_repeated_claim_has_the_same_answer_and_one_effect(desk: Desk, section: 
 def test_waitlist_position_drop_and_leave_are_replayed(desk: Desk, section: int) -> None:
     desk.claim(500, section)
     asks: list[Callable[[], Decision]] = [
-        lambda: desk.claim(501, section, request="a"),
-        lambda: desk.leave(501, section, request="b"),
-        lambda: desk.drop(500, section, request="c"),
+        lambda: desk.claim(501, section, idempotency_key="a"),
+        lambda: desk.leave(501, section, idempotency_key="b"),
+        lambda: desk.drop(500, section, idempotency_key="c"),
     ]
     for ask in asks:
         first, second = ask(), ask()
@@ -49,17 +49,17 @@ def test_waitlist_position_drop_and_leave_are_replayed(desk: Desk, section: int)
 
 
 def test_replay_has_the_original_answer(desk: Desk, section: int) -> None:
-    desk.claim(501, section, request=KEY)
+    desk.claim(501, section, idempotency_key=KEY)
     desk.drop(501, section)
-    again = desk.claim(501, section, request=KEY)
+    again = desk.claim(501, section, idempotency_key=KEY)
     assert (again.outcome, again.replayed) == (Outcome.ENROLLED, True)
     assert desk.roster(section) == []
 
 
 def test_replay_costs_one_lookup(desk: Desk, section: int) -> None:
-    desk.claim(501, section, request=KEY)
+    desk.claim(501, section, idempotency_key=KEY)
     desk.redis.config_resetstat()
-    desk.claim(501, section, request=KEY)
+    desk.claim(501, section, idempotency_key=KEY)
     commands = set(desk.redis.info("commandstats"))
     assert commands == {
         "cmdstat_fcall",
@@ -71,13 +71,13 @@ def test_replay_costs_one_lookup(desk: Desk, section: int) -> None:
 
 
 def test_same_key_with_other_content_is_an_error(desk: Desk, section: int) -> None:
-    desk.claim(501, section, request=KEY)
+    desk.claim(501, section, idempotency_key=KEY)
     others: list[Callable[[], Decision]] = [
-        lambda: desk.claim(501, 13, request=KEY),
-        lambda: desk.claim(501, section, request=KEY, wait=False),
-        lambda: desk.claim(501, section, request=KEY, credits=300),
-        lambda: desk.drop(501, section, request=KEY),
-        lambda: desk.leave(501, section, request=KEY),
+        lambda: desk.claim(501, 13, idempotency_key=KEY),
+        lambda: desk.claim(501, section, idempotency_key=KEY, wait=False),
+        lambda: desk.claim(501, section, idempotency_key=KEY, credits=300),
+        lambda: desk.drop(501, section, idempotency_key=KEY),
+        lambda: desk.leave(501, section, idempotency_key=KEY),
     ]
     for other in others:
         with pytest.raises(KeyReused):
@@ -86,61 +86,61 @@ def test_same_key_with_other_content_is_an_error(desk: Desk, section: int) -> No
 
 
 def test_keys_belong_to_one_student(desk: Desk, section: int) -> None:
-    desk.claim(501, section, request=KEY)
-    assert desk.claim(502, section, request=KEY).outcome == Outcome.WAITLISTED
+    desk.claim(501, section, idempotency_key=KEY)
+    assert desk.claim(502, section, idempotency_key=KEY).outcome == Outcome.WAITLISTED
 
 
 def test_refusal_is_replayed_after_its_reasons_are_gone(desk: Desk, section: int) -> None:
-    first = desk.claim(501, section, request=KEY, windows=[])
+    first = desk.claim(501, section, idempotency_key=KEY, windows=[])
     assert codes(first) == ["window_unscheduled"]
-    again = desk.claim(501, section, request=KEY)
+    again = desk.claim(501, section, idempotency_key=KEY)
     assert again.replayed
     assert replace(again, replayed=False) == first
     assert desk.roster(section) == []
-    assert desk.claim(501, section, request="another key").outcome == Outcome.ENROLLED
+    assert desk.claim(501, section, idempotency_key="another key").outcome == Outcome.ENROLLED
 
 
 def test_key_of_a_refusal_does_not_enroll_in_another_section(desk: Desk, section: int) -> None:
-    assert desk.claim(501, section, request=KEY, windows=[]).reasons
+    assert desk.claim(501, section, idempotency_key=KEY, windows=[]).reasons
     with pytest.raises(KeyReused):
-        desk.claim(501, 13, request=KEY)
+        desk.claim(501, 13, idempotency_key=KEY)
     assert desk.roster(13) == []
 
 
 def test_a_refused_drop_and_a_refused_leave_are_replayed(desk: Desk, section: int) -> None:
-    assert codes(desk.drop(501, section, request="a")) == ["not_enrolled"]
-    assert codes(desk.leave(501, 13, request="b")) == ["not_waiting"]
+    assert codes(desk.drop(501, section, idempotency_key="a")) == ["not_enrolled"]
+    assert codes(desk.leave(501, 13, idempotency_key="b")) == ["not_waiting"]
     desk.section(13, capacity=0, version=2)
     desk.claim(501, section)
     desk.claim(501, 13)
-    assert codes(desk.drop(501, section, request="a")) == ["not_enrolled"]
-    assert codes(desk.leave(501, 13, request="b")) == ["not_waiting"]
+    assert codes(desk.drop(501, section, idempotency_key="a")) == ["not_enrolled"]
+    assert codes(desk.leave(501, 13, idempotency_key="b")) == ["not_waiting"]
     assert (desk.roster(section), desk.queue(13)) == ([501], [501])
 
 
 def test_repeated_waitlist_position_is_replayed(desk: Desk, section: int) -> None:
     desk.claim(500, section)
     desk.claim(501, section)
-    assert codes(desk.claim(501, section, request=KEY)) == ["already_waiting"]
+    assert codes(desk.claim(501, section, idempotency_key=KEY)) == ["already_waiting"]
     desk.leave(501, section)
-    assert codes(desk.claim(501, section, request=KEY)) == ["already_waiting"]
+    assert codes(desk.claim(501, section, idempotency_key=KEY)) == ["already_waiting"]
     assert desk.queue(section) == []
 
 
 def test_partly_refused_submission_is_replayed_completely(desk: Desk, section: int) -> None:
     lines = [LedgerChoice(((Claim(each, 400),),)) for each in (section, 13)]
     desk.claim(500, section)
-    first = desk.submit(501, *lines, request=KEY)
+    first = desk.submit(501, *lines, idempotency_key=KEY)
     assert [each.outcome for each in first.results] == [Outcome.REFUSED, Outcome.ENROLLED]
     desk.drop(500, section)
     desk.drop(501, 13)
-    again = desk.submit(501, *lines, request=KEY)
+    again = desk.submit(501, *lines, idempotency_key=KEY)
     assert replace(again, replayed=False) == first
     assert desk.roster(section) == desk.roster(13) == []
 
 
 def test_replay_ignores_values_that_the_portal_fills_in(desk: Desk, section: int) -> None:
-    requested = {"request": KEY, "content": [section]}
+    requested = {"idempotency_key": KEY, "content": [section]}
     lines = [LedgerChoice(((Claim(each, 400),),)) for each in (13, section)]
     first = desk.submit(501, *lines, order=[2, 1], **requested)
     again = desk.submit(501, *reversed(lines), limit=0, windows=[], **requested)
@@ -156,7 +156,7 @@ def test_simultaneous_requests_with_one_key_get_one_decision(desk: Desk, address
 
     def ask(each: Desk) -> Decision:
         together.wait()
-        return each.claim(501, 12, request=KEY, wait=False)
+        return each.claim(501, 12, idempotency_key=KEY, wait=False)
 
     with ThreadPoolExecutor(len(desks)) as pool:
         answers = list(pool.map(ask, desks))
@@ -165,11 +165,18 @@ def test_simultaneous_requests_with_one_key_get_one_decision(desk: Desk, address
     assert [each["name"] for each in desk.events()].count("refused") == 1
 
 
+def test_version_before_calls_its_key_request(desk: Desk, section: int) -> None:
+    requested = {"student": 501, "section": section, "request": KEY}
+    first, second = (desk.ledger.library.ask("leave", TERM, requested) for _ in range(2))
+    assert (second["seq"], second["replayed"]) == (first["seq"], True)
+    assert desk.last_event()["request"] == KEY
+
+
 def test_refused_adjustment_is_replayed(desk: Desk, section: int) -> None:
     desk.claim(500, section)
-    assert codes(desk.adjust(501, section, request=KEY)) == ["full"]
+    assert codes(desk.adjust(501, section, idempotency_key=KEY)) == ["full"]
     desk.drop(500, section)
-    again = desk.adjust(501, section, request=KEY)
+    again = desk.adjust(501, section, idempotency_key=KEY)
     assert (codes(again), again.replayed) == (["full"], True)
     assert desk.roster(section) == []
 
@@ -193,20 +200,20 @@ def test_a_stored_answer_takes_few_bytes(desk: Desk) -> None:
     desk.section(1, capacity=1)
     key = "0123456789abcdef" * 2  # as long as those of forms
     for student, kind in ((30_501, "a seat"), (30_502, "a refusal")):
-        desk.claim(student, 1, request=key, wait=False)
+        desk.claim(student, 1, idempotency_key=key, wait=False)
         taken = desk.redis.memory_usage(f"{{t:{TERM}}}:request:{student}:{key}")
         print(f"{kind}: {taken} bytes")
         assert taken < 800
 
 
 def test_answers_are_stored_for_a_day(desk: Desk, section: int) -> None:
-    desk.claim(501, section, request=KEY)
+    desk.claim(501, section, idempotency_key=KEY)
     left = desk.redis.pttl(f"{{t:{TERM}}}:request:501:{KEY}")
     assert DAY - 10_000 < left <= DAY
 
 
 def test_nothing_else_ever_expires(desk: Desk, section: int) -> None:
-    desk.claim(501, section, request=KEY)
+    desk.claim(501, section, idempotency_key=KEY)
     desk.claim(502, section)
     desk.drop(501, section)
     passing = (b":request:", b":tally:")
@@ -215,10 +222,8 @@ def test_nothing_else_ever_expires(desk: Desk, section: int) -> None:
     assert all(desk.redis.ttl(key) == -1 for key in lasting)
 
 
-@pytest.mark.parametrize("request_key", [None, ""])
-def test_no_answer_is_stored_without_a_key(
-    desk: Desk, section: int, request_key: str | None
-) -> None:
-    desk.claim(501, section, request=request_key)
-    assert codes(desk.claim(501, section, request=request_key)) == ["already_enrolled"]
+@pytest.mark.parametrize("key", [None, ""])
+def test_no_answer_is_stored_without_a_key(desk: Desk, section: int, key: str | None) -> None:
+    desk.claim(501, section, idempotency_key=key)
+    assert codes(desk.claim(501, section, idempotency_key=key)) == ["already_enrolled"]
     assert desk.redis.keys("*request*") == []

@@ -54,7 +54,7 @@ def test_empty_times_are_journaled_as_a_list(desk: Desk) -> None:
 
 def test_an_enrollment_is_journaled_with_its_metadata(desk: Desk) -> None:
     desk.section(12, capacity=1)
-    answer = desk.claim(501, 12, actor="account:9", correlation="r-1", request="k-1")
+    answer = desk.claim(501, 12, actor="account:9", correlation="r-1", idempotency_key="k-1")
     assert desk.last_event() == {
         "seq": answer.seq,
         "at": answer.at,
@@ -161,7 +161,7 @@ def test_worker_is_enqueued_once_until_it_starts(desk: Desk) -> None:
 
 def test_every_key_has_the_terms_prefix(desk: Desk) -> None:
     desk.section(12, capacity=1)
-    desk.claim(501, 12, request="k")
+    desk.claim(501, 12, idempotency_key="k")
     desk.claim(502, 12)
     desk.drop(501, 12)
     desk.promote(12, limit=0)

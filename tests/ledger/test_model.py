@@ -112,7 +112,11 @@ class Term(AdjustmentRules):
     ) -> None:
         along = [each for each in along if each != section]
         content = ("drop", section, along)
-        fields: dict[str, Any] = {"request": request, "windows": who.windows, "along": along}
+        fields: dict[str, Any] = {
+            "idempotency_key": request,
+            "windows": who.windows,
+            "along": along,
+        }
         fields |= {"days": self.days, "drop_limit": limit}
         if self.reused(who.student, request, content):
             with pytest.raises(KeyReused):

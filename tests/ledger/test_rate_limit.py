@@ -44,16 +44,16 @@ def test_a_refused_request_may_be_sent_again_under_its_key(desk: Desk) -> None:
     for section in (1, 2):
         desk.claim(10, section, rate=TWO)
     with pytest.raises(RateLimited):
-        desk.claim(10, 3, rate=TWO, request="same")
+        desk.claim(10, 3, rate=TWO, idempotency_key="same")
     desk.redis.delete(f"{{t:{TERM}}}:rate:10")
-    assert desk.claim(10, 3, rate=TWO, request="same").outcome is Outcome.ENROLLED
+    assert desk.claim(10, 3, rate=TWO, idempotency_key="same").outcome is Outcome.ENROLLED
 
 
 def test_a_repeated_request_counts_too(desk: Desk) -> None:
     for _ in range(2):
-        desk.claim(10, 1, rate=TWO, request="same")
+        desk.claim(10, 1, rate=TWO, idempotency_key="same")
     with pytest.raises(RateLimited):
-        desk.claim(10, 1, rate=TWO, request="same")
+        desk.claim(10, 1, rate=TWO, idempotency_key="same")
 
 
 def test_the_workers_have_no_limit(desk: Desk) -> None:

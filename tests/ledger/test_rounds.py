@@ -33,7 +33,7 @@ def a_move(student: int, *sections: int, **fields: Any) -> RoundMove:
     claims = tuple(Claim(each, 400) for each in sections)
     key = f"round-{'-'.join(map(str, sections))}"
     return RoundMove(
-        **{"request": key, "student": student, "claims": claims, "limit": 2100, **fields}
+        **{"idempotency_key": key, "student": student, "claims": claims, "limit": 2100, **fields}
     )
 
 
@@ -155,13 +155,13 @@ def test_move_sent_again_gives_the_same_answer_and_no_second_seat(held: Desk) ->
 
 def test_move_is_answered_by_the_seat_if_its_key_is_forgotten(held: Desk) -> None:
     give(held, a_move(501, 1))
-    assert outcomes(held, a_move(501, 1, request="another-key")) == [Outcome.ENROLLED]
+    assert outcomes(held, a_move(501, 1, idempotency_key="another-key")) == [Outcome.ENROLLED]
     assert len(named(held, "enrolled")) == 1
 
 
 def test_key_that_was_used_for_something_else_stops_no_move(held: Desk) -> None:
-    assert held.claim(501, 3, request="a-key-of-mine").outcome is Outcome.ENROLLED
-    moves = a_move(501, 2, request="a-key-of-mine"), a_move(502, 2)
+    assert held.claim(501, 3, idempotency_key="a-key-of-mine").outcome is Outcome.ENROLLED
+    moves = a_move(501, 2, idempotency_key="a-key-of-mine"), a_move(502, 2)
     assert outcomes(held, *moves) == [Outcome.ENROLLED, Outcome.ENROLLED]
     assert outcomes(held, *moves) == [Outcome.ENROLLED, Outcome.ENROLLED]
     assert len(named(held, "enrolled")) == 3
@@ -295,7 +295,7 @@ def test_full_waitlist_refuses(desk: Desk) -> None:
 
 def test_one_reason_says_that_a_student_waits_already(held: Desk) -> None:
     give(held, a_move(501, 1), a_move(502, 1, wait=True))
-    (answer,) = give(held, a_move(502, 1, request="another"))
+    (answer,) = give(held, a_move(502, 1, idempotency_key="another"))
     assert against(answer, 1) == ["already_waiting"]
 
 

@@ -105,10 +105,10 @@ def test_swap_that_breaks_a_corequisite_is_refused(desk: Desk) -> None:
 
 
 def test_key_of_a_swap_replays_it_and_refuses_a_plain_claim(desk: Desk) -> None:
-    swap(desk, request="k")
-    assert swap(desk, request="k").replayed
+    swap(desk, idempotency_key="k")
+    assert swap(desk, idempotency_key="k").replayed
     with pytest.raises(KeyReused):
-        desk.claim(501, NEW, request="k")
+        desk.claim(501, NEW, idempotency_key="k")
 
 
 def test_waiting_student_who_asks_for_a_swap_keeps_the_position(desk: Desk) -> None:

@@ -34,7 +34,7 @@ def test_each_reason_of_a_refusal_counts(desk: Desk) -> None:
 def test_replayed_answer_is_not_counted_again(desk: Desk) -> None:
     desk.section(1)
     for _ in range(2):
-        desk.claim(501, 1, request="the same")
+        desk.claim(501, 1, idempotency_key="the same")
     assert counted(desk).claims == 1
 
 

@@ -73,13 +73,10 @@ def claim(backend: Backend, term: Term) -> Claim:
             term.id,
             student=student,
             section=section,
-            request=None,
             credits=400,
             limit=99_900,
             windows=windows,
             wait=True,
-            actor="tests",
-            correlation="tests",
         )
 
     return claim_one

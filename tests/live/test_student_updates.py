@@ -8,7 +8,7 @@ import pytest
 
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
-from portal.ledger.types import Candidate
+from portal.ledger.types import Candidate, RequestContext
 from portal.people.models import Student
 from portal.recorder.recorder import drain
 from tests import cast as builders
@@ -32,10 +32,9 @@ def free(backend: Backend, term: Term, last_seat: Section) -> Free:
     windows = tuple(window.id for window in backend.ledger.windows(term.id))
 
     def free_one(student: Student) -> None:
-        who = {"student": student.id, "section": last_seat.id, "request": None}
+        context = RequestContext(term.id, student.id, "tests", "tests")
         days = [(0, "2030-01-01"), (2**52, "2030-01-02"), (2**53, "2030-01-03")]
-        said = {"actor": "tests", "correlation": "tests"}
-        backend.ledger.drop(term.id, **who, windows=windows, days=days, drop_limit=9, **said)
+        backend.ledger.drop(context, last_seat.id, windows=windows, days=days, drop_limit=9)
         heads = backend.ledger.head(term.id, last_seat.id, 5)
         waiters = [Candidate(each, windows, 9_900) for each in heads]
         backend.ledger.promote(term.id, last_seat.id, waiters, "tests")

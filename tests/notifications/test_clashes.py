@@ -111,7 +111,7 @@ def test_a_clashing_seat_that_the_registrar_gives_is_named(
         story.term.id, cast.ada.id, add=story.section.id, overrides=("time_conflict",)
     )
     answer = adjustments.adjust(
-        change, why="It is agreed.", by=cast.max.id, request="0" * 32, correlation=""
+        change, why="It is agreed.", by=cast.max.id, idempotency_key="0" * 32, correlation=""
     )
     assert answer.outcome == Outcome.ENROLLED
     story.record()

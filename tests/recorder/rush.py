@@ -10,7 +10,7 @@ from portal.backend import backend
 from portal.catalog.models import Course, Section
 from portal.core.db import transaction
 from portal.ledger.client import Ledger
-from portal.ledger.types import AdminAdjustment, Claim, Decision, SectionSpec
+from portal.ledger.types import AdminAdjustment, Claim, Decision, RequestContext, SectionSpec
 from tests import cast
 from tests.ledger_claims import send_claim
 
@@ -85,7 +85,7 @@ def claim(
     rush: Rush,
     student: int,
     section: int,
-    request: str | None = None,
+    idempotency_key: str | None = None,
     *,
     ledger: Ledger | None = None,
     wait: bool = True,
@@ -97,7 +97,7 @@ def claim(
         rush.term,
         student=student,
         section=section,
-        request=request,
+        idempotency_key=idempotency_key,
         credits=300,
         limit=ENROLL_EVERYONE,
         windows=[rush.window],
@@ -111,15 +111,11 @@ def claim(
 def drop(rush: Rush, student: int, section: int) -> Decision:
     """Send one drop; all drops are on the same day."""
     return backend().ledger.drop(
-        rush.term,
-        student=student,
-        section=section,
-        request=None,
+        _context(rush, student),
+        section,
         windows=[rush.window],
         days=[(0, "2030-01-01")],
         drop_limit=1000,
-        actor=f"student:{student}",
-        correlation="rush",
     )
 
 
@@ -133,7 +129,7 @@ def adjust(rush: Rush, student: int, add: int | None, gone: int | None = None) -
         change,
         overrides=["full", "section_confirmed"],
         reason="a late request",
-        request=None,
+        idempotency_key=None,
         actor="account:1",
         correlation="rush",
     )
@@ -141,14 +137,11 @@ def adjust(rush: Rush, student: int, add: int | None, gone: int | None = None) -
 
 def leave(rush: Rush, student: int, section: int) -> Decision:
     """Leave a waitlist."""
-    return backend().ledger.leave(
-        rush.term,
-        student=student,
-        section=section,
-        request=None,
-        actor=f"student:{student}",
-        correlation="rush",
-    )
+    return backend().ledger.leave(_context(rush, student), section)
+
+
+def _context(rush: Rush, student: int) -> RequestContext:
+    return RequestContext(rush.term, student, actor=f"student:{student}", correlation="rush")
 
 
 def everyone_everywhere(rush: Rush) -> list[tuple[int, int]]:

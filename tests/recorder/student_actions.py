@@ -5,7 +5,7 @@ from typing import Any
 from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
-from portal.ledger.types import Candidate, Decision, Reason
+from portal.ledger.types import Candidate, Decision, Reason, RequestContext
 from portal.people.models import Student
 from tests import cast as builders
 from tests.ledger_claims import send_claim
@@ -19,40 +19,41 @@ def sections(term: Term, *capacities: int) -> list[Section]:
     ]
 
 
-def common_arguments(term: Term, student: Student) -> dict[str, Any]:
-    """Return the arguments that every request has."""
-    windows = [window.id for window in backend().ledger.windows(term.id)]
-    result = {"actor": f"account:{student.account_id}", "correlation": "a-test"}
-    return {"student": student.id, "request": None, "windows": windows, **result}
+def windows_of(term: Term) -> tuple[int, ...]:
+    """Return every window of the term."""
+    return tuple(window.id for window in backend().ledger.windows(term.id))
+
+
+def context(term: Term, student: Student) -> RequestContext:
+    return RequestContext(term.id, student.id, f"account:{student.account_id}", "a-test")
 
 
 def claim(student: Student, section: Section, **fields: Any) -> Decision:
     """Claim a seat, or a waitlist position with `wait`."""
-    choice = {"credits": 400, "limit": 9900, "wait": False, **fields}
     term = term_of(section)
-    ask = common_arguments(term, student) | choice
-    return send_claim(backend().ledger, term.id, section=section.id, **ask)
+    windows = windows_of(term)
+    choice = {"credits": 400, "limit": 9900, "wait": False, "windows": windows, **fields}
+    ask = vars(context(term, student)) | choice
+    return send_claim(backend().ledger, section=section.id, **ask)
 
 
 def drop(student: Student, section: Section) -> Decision:
     """Drop the seat."""
     term, days = term_of(section), [(0, "2030-01-01")]
-    ask = common_arguments(term, student) | {"days": days, "drop_limit": 9}
-    return backend().ledger.drop(term.id, section=section.id, **ask)
+    return backend().ledger.drop(
+        context(term, student), section.id, windows=windows_of(term), days=days, drop_limit=9
+    )
 
 
 def leave(student: Student, section: Section) -> Decision:
     """Leave the waitlist."""
-    ask = common_arguments(term := term_of(section), student)
-    del ask["windows"]
-    return backend().ledger.leave(term.id, section=section.id, **ask)
+    return backend().ledger.leave(context(term_of(section), student), section.id)
 
 
 def promote(student: Student, section: Section, *rules: Reason) -> None:
     """Promote the student unless a rule refuses."""
     term = term_of(section)
-    windows = tuple(common_arguments(term, student)["windows"])
-    candidate = Candidate(student.id, windows, 9900, rules=rules)
+    candidate = Candidate(student.id, windows_of(term), 9900, rules=rules)
     backend().ledger.promote(term.id, section.id, [candidate], "a-test")
 
 

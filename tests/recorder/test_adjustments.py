@@ -39,7 +39,7 @@ def term(cast: Cast) -> Any:  # noqa: ARG001
 def adjust(cast: Cast, term: Any, student: Student, **change: Any) -> Any:
     requested = Adjustment(term.id, student.id, **change)
     fields: dict[str, Any] = {"why": "a late request", "by": cast.max.id}
-    return adjustments.adjust(requested, **fields, request=None, correlation="tests")
+    return adjustments.adjust(requested, **fields, idempotency_key=None, correlation="tests")
 
 
 def recorded(term: Any) -> None:
@@ -129,7 +129,7 @@ def test_added_waiting_student_gets_one_notification_not_that_of_a_promotion(
 def test_unknown_actor_does_not_stop_the_recorder(cast: Cast, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term)
     requested = Adjustment(term.id, cast.ada.id, add=section.id)
-    adjustments.adjust(requested, why="x", by=10**9, request=None, correlation="")
+    adjustments.adjust(requested, why="x", by=10**9, idempotency_key=None, correlation="")
     recorded(term)
     assert rows(AuditEntry)[0].account_id is None
 
@@ -148,7 +148,7 @@ def test_preview_includes_the_rules_of_the_student_record(cast: Cast, term: Any)
 def test_adjustment_needs_a_reason_and_a_section(cast: Cast, term: Any, why: str) -> None:
     with pytest.raises(ValueError, match="needs a reason"):
         adjustments.adjust(
-            Adjustment(term.id, cast.ada.id, 1), why=why, by=1, request=None, correlation=""
+            Adjustment(term.id, cast.ada.id, 1), why=why, by=1, idempotency_key=None, correlation=""
         )
     with pytest.raises(ValueError, match="needs a section"):
         adjustments.preview(Adjustment(term.id, cast.ada.id))

@@ -21,7 +21,7 @@ def test_key_includes_the_requested_credits(term: Any, cast: Cast) -> None:
     def add(credits_: Decimal | None) -> Decision:
         change = Adjustment(term.id, cast.ada.id, add=section.id, credits=credits_)
         return adjustments.adjust(
-            change, why="Agreed.", by=cast.max.id, request=key, correlation=""
+            change, why="Agreed.", by=cast.max.id, idempotency_key=key, correlation=""
         )
 
     assert add(Decimal(2)).outcome == Outcome.ENROLLED

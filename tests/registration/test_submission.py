@@ -1,7 +1,6 @@
 """Several choices are decided in one step, with results in the order of the choices."""
 
 from typing import Any
-from uuid import uuid4
 
 from portal.backend import backend as parts
 from portal.catalog.term_catalog import catalog_of
@@ -9,14 +8,14 @@ from portal.core.db import transaction
 from portal.ledger.types import Outcome, SubmissionResult
 from portal.people.models import Hold
 from portal.registration import commands, limits
-from portal.registration.requests import Choice, Requester, SectionRequest, decision_order
+from portal.registration.requests import Choice, SectionRequest, decision_order
 from tests import cast as builders
 from tests import register
 from tests.cast import Cast
 
 
 def submit(student: Any, term: Any, *wishes: Choice, key: str = "") -> SubmissionResult:
-    return commands.register(Requester(student.id, term.id, key or uuid4().hex, "test"), wishes)
+    return commands.register(register.context(student.id, term.id, key), wishes)
 
 
 def for_one(*sections: Any, **terms: Any) -> Choice:

@@ -58,11 +58,8 @@ def submits(
         options[0].term_id,
         [LedgerChoice(wished, wait)],
         student=student.id,
-        request=None,
-        correlation="tests",
         limit=9900,
         windows=[window.id],
-        actor="tests",
     )
 
 
@@ -139,7 +136,7 @@ def test_a_seat_by_hand_or_from_an_import_is_no_ask_and_ends_no_wait(
             change,
             overrides=("full", "waitlist_full"),
             reason="a late request",
-            request=None,
+            idempotency_key=None,
             actor="account:9",
             correlation=from_where,
         )

@@ -136,7 +136,7 @@ def test_admin_adjustments_are_not_requests(
             asked,
             overrides=(),
             reason="a late request",
-            request=None,
+            idempotency_key=None,
             actor="account:9",
             correlation="tests",
         )

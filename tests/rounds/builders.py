@@ -10,7 +10,7 @@ from portal.backend import backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.core.moments import milliseconds
-from portal.ledger.types import Claim, LedgerChoice
+from portal.ledger.types import Claim, LedgerChoice, RequestContext
 from portal.people.models import Account, Permission, Student
 from portal.registration.plan_store import change, plan_of
 from portal.registration.plans import Plan
@@ -150,15 +150,11 @@ def applied(found: Round) -> Round:
 def claims(term: Term, section: Any, student: Any, window: int) -> None:
     """Claim a section in a window, or wait for it."""
     backend().ledger.submit(
-        term.id,
-        student=student.id,
-        request=None,
+        RequestContext(term.id, student.id, "tests", "tests"),
         limit=2400,
         windows=[window],
         choices=[LedgerChoice(((Claim(section.id, 400),),), wait=True)],
         content=[],
-        actor="tests",
-        correlation="tests",
     )
 
 

@@ -152,7 +152,7 @@ def test_no_student_can_use_the_key_of_a_move(
     usual = Ledger.allocate
 
     def allocate(self: Ledger, term: int, number: int, moves: Any, *args: Any) -> Any:
-        keys.extend(each.request for each in moves)
+        keys.extend(each.idempotency_key for each in moves)
         return usual(self, term, number, moves, *args)
 
     monkeypatch.setattr(Ledger, "allocate", allocate)

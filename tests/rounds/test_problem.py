@@ -9,7 +9,7 @@ from portal.backend import backend
 from portal.catalog.models import Pool, Reserve, Term
 from portal.catalog.models import Section as Row
 from portal.core.db import transaction
-from portal.ledger.types import SeatCounts
+from portal.ledger.types import RequestContext, SeatCounts
 from portal.rounds.ballots import ballot_of
 from portal.rounds.problem import UNALLOWED, build, changed_since, number_of
 from portal.windows.models import Round
@@ -139,15 +139,11 @@ def test_seats_that_others_wait_for_are_not_given(fall: Term, cast: Cast) -> Non
     for student in (cast.ada, cast.ben):
         claims(fall, full, student, window.id)
     backend().ledger.drop(
-        fall.id,
-        student=cast.ada.id,
-        section=full.id,
-        request=None,
+        RequestContext(fall.id, cast.ada.id, "tests", "tests"),
+        full.id,
         windows=[window.id],
         days=[(0, "today")],
         drop_limit=9,
-        actor="tests",
-        correlation="tests",
     )
     backend().ledger.close_window(fall.id, window.id, "tests")
     assert backend().ledger.seats(fall.id)[full.id].taken == 0

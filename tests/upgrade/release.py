@@ -48,14 +48,14 @@ def make_history() -> dict[str, Any]:
     rush = Rush(term.id, sections, students, window.id)
     for student in students:
         for section in sections[:2]:
-            claim(rush, student, section, request=f"{student}-{section}")
+            claim(rush, student, section, idempotency_key=f"{student}-{section}")
     claim(rush, students[0], sections[2], swap_out=sections[0])
     drop(rush, students[1], sections[1])
     leave(rush, students[4], sections[0])
     drain(term.id)
     assert held(term.id)
     assert waiting(term.id)
-    claim(rush, students[5], sections[3], request="unrecorded")
+    claim(rush, students[5], sections[3], idempotency_key="unrecorded")
     assert checkpoint(term.id) < last_seq(term.id)
     return {
         "term": term.id,

@@ -173,6 +173,6 @@ def test_ledger_checks_a_visit_only_if_a_room_is_named(
     term: Any, section: Any, cast: Cast, window: Any
 ) -> None:
     """The previous version, and portals without waiting rooms, name no room."""
-    requested = {"student": cast.ada.id, "section": section.id, "request": None, "wait": False}
-    about = {"credits": 400, "limit": 9900, "windows": [window.id], "actor": "t", "correlation": ""}
+    requested = {"student": cast.ada.id, "section": section.id, "wait": False}
+    about = {"credits": 400, "limit": 9900, "windows": [window.id]}
     assert send_claim(backend().ledger, term.id, **requested, **about).registration

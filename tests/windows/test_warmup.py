@@ -92,8 +92,8 @@ def test_exam_blocks_are_not_sent(tmp_path: Path, backend: Backend) -> None:
         sections = session.scalars(select(Section.id).where(Section.term_id == made.term)).all()
     answers = [
         send_claim(
-            backend.ledger, made.term, student=1, section=section, request=None, credits=400,
-            limit=2100, windows=[window.id], wait=False, actor="tests", correlation="",
+            backend.ledger, made.term, student=1, section=section, credits=400,
+            limit=2100, windows=[window.id], wait=False,
         )
         for section in sections
     ]  # fmt: skip

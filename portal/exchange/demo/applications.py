@@ -130,7 +130,7 @@ def _enroll(account: int, term: int, section: int, desk: Desk) -> None:
         Adjustment(term, student, add=section, overrides=ALWAYS_OVERRIDDEN),
         why="The student took part in a trial of the portal.",
         by=desk.admin.id,
-        request=f"demo-{section}-{student}",
+        idempotency_key=f"demo-{section}-{student}",
         correlation=correlation(),
     )
 

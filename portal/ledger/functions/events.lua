@@ -11,7 +11,7 @@ end
 function Term:journal(seq, name, event, unheard)
   event.seq, event.at, event.name, event.version = seq, self.at, name, 1
   event.actor, event.correlation = self.ask.actor or "system", self.ask.correlation or ""
-  event.cause, event.request, event.during = self.cause, self.ask.request, self.during
+  event.cause, event.request, event.during = self.cause, self.ask.idempotency_key, self.during
   with(event, self.context)
   -- The only list of an event that may be empty. Texts have their quotes escaped, so they cannot
   -- match.

@@ -5,8 +5,9 @@
 
 -- Return the answer stored under an idempotency key, or nil and a function that stores one.
 local function stored_answer(term, ask, content)
-  if not ask.request or ask.request == "" then return nil, function() end end
-  local key = term:key("request", ask.student .. ":" .. ask.request)
+  ask.idempotency_key = ask.idempotency_key or ask.request -- version 1.0.0 calls it `request`
+  if (ask.idempotency_key or "") == "" then return nil, function() end end
+  local key = term:key("request", ask.student .. ":" .. ask.idempotency_key)
   local digest = redis.sha1hex(cjson.encode({ term.cause, content(ask) }))
   local stored = redis.call("GET", key)
   if not stored then

@@ -29,7 +29,7 @@
 --                          w:<section> -> ticket:credits:at, then :section to drop for it,
 --                                         then :band, unless it is the first
 --   plans:<student>  how often the student's plan has changed
---   request:<student>:<key>  request (SHA-1) and stored answer, JSON, for a day
+--   request:<student>:<idempotency key>  request (SHA-1) and stored answer, JSON, for a day
 --   replicated       in a cluster: what a client writes to wait until replicas have what it read
 --   rate:<student>  when the requests counted against the rate limit are earned back (ms)
 --   tally:<ten seconds>      hash: window (or 0) and outcome -> how often, for a while

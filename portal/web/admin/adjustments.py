@@ -164,7 +164,7 @@ def do(term_id: int) -> ResponseReturnValue:
             review.adjustment,
             why=review.reason.data,
             by=visitor().id,
-            request=key,
+            idempotency_key=key,
             correlation=correlation(),
         )
     except KeyReused:

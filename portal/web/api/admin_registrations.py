@@ -73,7 +73,7 @@ def _adjust(
         Adjustment(semester_id, student, add=add, drop=drop),
         why=body["reason"],
         by=visitor().id,
-        request=sha256(f"{visitor().id}:{key}".encode()).hexdigest()[:32],
+        idempotency_key=sha256(f"{visitor().id}:{key}".encode()).hexdigest()[:32],
         correlation=correlation(),
     )
     reasons = _neutral_texts(decided.reasons)

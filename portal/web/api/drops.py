@@ -8,13 +8,11 @@ from flask.typing import ResponseReturnValue
 from marshmallow import fields
 
 from portal.catalog.term_catalog import TermCatalog
-from portal.core.correlation import correlation
-from portal.ledger.types import Decision
+from portal.ledger.types import Decision, RequestContext
 from portal.people.roles import Right
 from portal.recorder import freed_seats
 from portal.recorder.receipts import code
 from portal.registration import commands
-from portal.registration.requests import Requester
 from portal.web.api import idempotency
 from portal.web.api.blueprint import bp
 from portal.web.api.fields import Id, IdempotencyKey, Moment, described, items
@@ -25,7 +23,7 @@ from portal.web.api.registration import (
 )
 from portal.web.api.schemas import Answer, Body, ReasonSchema, envelope, reasons_in_words
 from portal.web.http.access import requires, visitor
-from portal.web.http.request_limits import take_charge
+from portal.web.http.request_context import request_context
 from portal.web.student import results
 from portal.web.student.request_form import MOST_TOGETHER
 
@@ -90,18 +88,18 @@ class Dropped(GivenUp):
 @bp.alt_response(404, response="NOT_FOUND")
 def drop(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
     """Drop a seat, which goes to the head of the waitlist. Needs no access token."""
-    catalog, requester, section = _request(headers, body)
+    catalog, context, section = _request(headers, body)
     for number, other in enumerate(body["along"]):
         published_section(catalog, other, f"/along/{number}")
-    decided = commands.drop(requester, section, body["along"])
+    decided = commands.drop(context, section, body["along"])
     refused = bool(decided.reasons)
-    processed = False if refused else freed_seats.waitlist_processed(requester.term, decided)
-    data = _data(requester, section, catalog, decided) | {
+    processed = False if refused else freed_seats.waitlist_processed(context.term, decided)
+    data = _data(context, section, catalog, decided) | {
         "dropped_at": None if refused else decided.at,
         "seat_released": bool(not refused and decided.seats and decided.seats.open),
         "waitlist_processed": processed,
         "promoted_student_id": (
-            freed_seats.promoted_student(requester.term, decided)
+            freed_seats.promoted_student(context.term, decided)
             if processed and _may_know_who(catalog, section)
             else None
         ),
@@ -117,34 +115,33 @@ def drop(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
 @bp.alt_response(404, response="NOT_FOUND")
 def leave(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
     """Leave a waitlist. Needs no access token and no open window."""
-    catalog, requester, section = _request(headers, body)
-    decided = commands.leave_waitlist(requester, section)
+    catalog, context, section = _request(headers, body)
+    decided = commands.leave_waitlist(context, section)
     left = {"left_at": None if decided.reasons else decided.at}
-    return _decision(Left(), _data(requester, section, catalog, decided) | left, decided)
+    return _decision(Left(), _data(context, section, catalog, decided) | left, decided)
 
 
-def _request(headers: dict[str, Any], body: dict[str, Any]) -> tuple[TermCatalog, Requester, int]:
-    student, section = own_student(body), body["section_id"]
+def _request(
+    headers: dict[str, Any], body: dict[str, Any]
+) -> tuple[TermCatalog, RequestContext, int]:
+    own_student(body)
+    section = body["section_id"]
     catalog = catalog_of_request(body, {"/section_id": section})
     published_section(catalog, section, "/section_id")
-    key = idempotency.chosen_key(headers, body)
-    return (
-        catalog,
-        Requester(student, catalog.term.id, key, correlation(), rate=take_charge()),
-        section,
-    )
+    context = request_context(catalog.term.id, idempotency.chosen_key(headers, body))
+    return catalog, context, section
 
 
 def _data(
-    requester: Requester, section: int, catalog: TermCatalog, decided: Decision
+    context: RequestContext, section: int, catalog: TermCatalog, decided: Decision
 ) -> dict[str, Any]:
     return {
         "section_id": section,
-        "student_id": requester.student,
-        "semester_id": requester.term,
-        "idempotency_key": requester.key,
+        "student_id": context.student,
+        "semester_id": context.term,
+        "idempotency_key": context.idempotency_key,
         "reasons": reasons_in_words(decided.reasons, catalog, section),
-        "receipt": code(requester.term, decided.seq),
+        "receipt": code(context.term, decided.seq),
     }
 
 

@@ -18,7 +18,6 @@ from portal.catalog.term_catalog import (
     published_catalog,
     published_terms,
 )
-from portal.core.correlation import correlation
 from portal.core.i18n import _, _l
 from portal.ledger.errors import LedgerUnavailable, NotAdmitted
 from portal.ledger.types import Decision, Outcome, SubmissionResult
@@ -26,7 +25,7 @@ from portal.people.roles import Right
 from portal.recorder.receipts import code
 from portal.registration import commands, requests
 from portal.registration.credits import credit_choices, hundredths, points
-from portal.registration.requests import Choice, Requester, SectionRequest
+from portal.registration.requests import Choice, SectionRequest
 from portal.web.api import idempotency
 from portal.web.api.blueprint import InvalidRequest, bp, field_error, invalid
 from portal.web.api.fields import (
@@ -52,7 +51,7 @@ from portal.web.http import admission
 from portal.web.http.access import requires, visitor
 from portal.web.http.admission import AccessTokenRequired, needs_access_token
 from portal.web.http.errors import Words
-from portal.web.http.request_limits import take_charge
+from portal.web.http.request_context import request_context
 from portal.web.student.results import decision_in_words, summary
 
 MOST_SECTIONS = 20
@@ -172,10 +171,8 @@ def register(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnVal
     if token and token.term != catalog.term.id:
         raise AccessTokenRequired
     requested = _choices(pointers, catalog, wait=body["wait"])
-    window = token.window if token else None
-    choices = _taken_together(requested, catalog)
-    requester = Requester(student, catalog.term.id, key, correlation(), window, take_charge())
-    found = commands.register(requester, choices, requests.idempotency_content(requested))
+    choices, content = _taken_together(requested, catalog), requests.idempotency_content(requested)
+    found = commands.register(request_context(catalog.term.id, key), choices, content)
     results = _results(found, requested, catalog, student)
     counts = Counter(each["status"] for each in results)
     data = {

@@ -242,7 +242,7 @@ def _away(error: Exception) -> ResponseReturnValue:
         query=request_form.query(),
         words=UNSURE,
         sent=request_form.sent(),
-        key=request_form.key(),
+        key=request_form.idempotency_key(),
     )
     return page, 503, LATER
 

@@ -45,8 +45,8 @@ def drop(term_id: int, section_id: int) -> ResponseReturnValue:
 def drop_seat(term_id: int, section_id: int) -> ResponseReturnValue:
     """Drop the seat, or show why not."""
     view, along = published_section(term_id, section_id), _along(term_id)
-    requester = request_form.requester(term_id)
-    decided = commands.drop(requester, section_id, [each.id for each in along])
+    context = request_form.context(term_id)
+    decided = commands.drop(context, section_id, [each.id for each in along])
     if decided.reasons:
         return drop_form(mine_of(term_id, decided), view, along, [decided]), 422
     return show_result([decided], view, along)
@@ -66,7 +66,7 @@ def leave(term_id: int, section_id: int) -> ResponseReturnValue:
 def leave_waitlist(term_id: int, section_id: int) -> ResponseReturnValue:
     """Leave the waitlist, or show why not."""
     view = published_section(term_id, section_id)
-    decided = commands.leave_waitlist(request_form.requester(term_id), section_id)
+    decided = commands.leave_waitlist(request_form.context(term_id), section_id)
     if decided.reasons:
         return leave_form(mine_of(term_id, decided), view, [decided]), 422
     return show_result([decided], view)

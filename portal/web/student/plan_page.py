@@ -123,12 +123,12 @@ def submit_plan(term_id: int) -> ResponseReturnValue:
     if not sent.choices:
         abort(400)
     try:
-        decided = commands.register(request_form.requester(term_id), sent.choices)
+        decided = commands.register(request_form.context(term_id), sent.choices)
     except (LedgerUnavailable, LedgerBehind, *AWAY) as error:
         if not request_form.is_unsure(error):
             raise
         logs.warn(log, "No answer to a plan", repr(error))
-        packed, key = plans.write(sent), request_form.key()
+        packed, key = plans.write(sent), request_form.idempotency_key()
         page = render_template(
             "student/plan_again.html", words=UNSURE, packed=packed, key=key, term=term
         )

@@ -112,7 +112,7 @@ def _register(view: SectionView, old: SectionView | None = None) -> ResponseRetu
         return claim_form(mine_of(view.term_id), view, shown, old), 422
     sections = [SectionRequest(view.id, amount), *map(SectionRequest, request_form.partners())]
     choice = Choice((tuple(sections),), request_form.accepts_waitlist(), old.id if old else None)
-    decided = commands.register(request_form.requester(view.term_id), [choice])
+    decided = commands.register(request_form.context(view.term_id), [choice])
     [result] = decided.results
     answers = [
         replace(each, replayed=decided.replayed, registrations=decided.registrations)

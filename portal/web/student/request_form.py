@@ -10,19 +10,16 @@ from htmx_flask import request
 from sqlalchemy.exc import SQLAlchemyError
 
 from portal.catalog.term_catalog import NoSuchTerm, SectionView, catalog_of
-from portal.core.correlation import correlation
 from portal.core.i18n import _, _l
 from portal.ledger.errors import LedgerSilent
+from portal.ledger.types import RequestContext
 from portal.registration.credits import credit_choices, hundredths
 from portal.registration.next_steps import section_name
-from portal.registration.requests import Requester
 from portal.web.account.login import safe_path
 from portal.web.forms import Sent
 from portal.web.http import resuming
-from portal.web.http.access import visitor
-from portal.web.http.admission import access_token
+from portal.web.http.request_context import request_context
 from portal.web.http.request_info import split_url
-from portal.web.http.request_limits import take_charge
 from portal.web.http.resuming import resumes
 
 KEY = re.compile(r"[\w-]{8,64}", re.ASCII)
@@ -38,11 +35,11 @@ def new_key() -> str:
     return uuid4().hex
 
 
-def key() -> str:
+def idempotency_key() -> str:
     """Return the form's idempotency key; one for the whole request if the form had none."""
-    if "request_key" not in g:
-        g.request_key = request.form.get("request") or new_key()
-    return str(g.request_key)
+    if "idempotency_key" not in g:
+        g.idempotency_key = request.form.get("request") or new_key()
+    return str(g.idempotency_key)
 
 
 def is_unsure(error: Exception) -> bool:
@@ -50,13 +47,11 @@ def is_unsure(error: Exception) -> bool:
     return isinstance(error, LedgerSilent) or "unsure" in request.form
 
 
-def requester(term_id: int) -> Requester:
-    """Return the requester with the form's idempotency key; 400 if the key is invalid."""
-    if not KEY.fullmatch(key()):
+def context(term_id: int) -> RequestContext:
+    """Return the context of the form's request; 400 if its idempotency key is invalid."""
+    if not KEY.fullmatch(idempotency_key()):
         abort(400)
-    student, token = visitor().student_id or 0, access_token()
-    window = token.window if token else None
-    return Requester(student, term_id, key(), correlation(), window, take_charge())
+    return request_context(term_id, idempotency_key())
 
 
 def fields() -> Sent:

@@ -11,7 +11,7 @@ from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import prefix
-from portal.ledger.types import Candidate, Outcome, Reason, SkipRule
+from portal.ledger.types import Candidate, Decision, Outcome, Reason, RequestContext, SkipRule
 from portal.recorder import journal
 from portal.recorder.consistency import fence
 from portal.recorder.consistency.repair import LogDamaged
@@ -98,39 +98,30 @@ def _asked(term: int, rush: Rush, student: int, section: int) -> tuple[Any, ...]
 
 
 def test_stored_answers_survive_a_restore(rush: Rush) -> None:
-    requested = {
-        "student": rush.students[0],
-        "section": rush.sections[0],
-        "request": "the-drop",
-        "windows": [rush.window],
-        "days": [(0, "2030-01-01")],
-        "drop_limit": 9,
-        "actor": "a",
-        "correlation": "b",
-    }
-    first = backend().ledger.drop(rush.term, **requested)
+    def asked() -> Decision:
+        context = RequestContext(rush.term, rush.students[0], "a", "b", "the-drop")
+        days, windows = [(0, "2030-01-01")], [rush.window]
+        return backend().ledger.drop(
+            context, rush.sections[0], windows=windows, days=days, drop_limit=9
+        )
+
+    first = asked()
     drain(rush.term)
     lose(rush)
     restore(rush.term)
-    again = backend().ledger.drop(rush.term, **requested)
+    again = asked()
     assert again.replayed
     assert (again.outcome, again.seq, again.seats) == (Outcome.DROPPED, first.seq, first.seats)
 
 
 def test_stored_refusals_survive_a_restore(rush: Rush) -> None:
-    requested = {
-        "student": rush.students[0],
-        "section": rush.sections[0],
-        "request": "the-leave",
-        "actor": "a",
-        "correlation": "b",
-    }
-    first = backend().ledger.leave(rush.term, **requested)
+    context = RequestContext(rush.term, rush.students[0], "a", "b", "the-leave")
+    first = backend().ledger.leave(context, rush.sections[0])
     assert first.outcome == Outcome.REFUSED
     drain(rush.term)
     lose(rush)
     restore(rush.term)
-    again = backend().ledger.leave(rush.term, **requested)
+    again = backend().ledger.leave(context, rush.sections[0])
     assert (again.outcome, again.seq, again.replayed) == (Outcome.REFUSED, first.seq, True)
 
 

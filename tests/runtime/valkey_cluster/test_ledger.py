@@ -36,7 +36,7 @@ def swap(backend: Backend, rush: Rush, student: int, out: int, wanted: int) -> s
         rush.term,
         student=student,
         section=wanted,
-        request="a-swap",
+        idempotency_key="a-swap",
         credits=300,
         limit=ENROLL_EVERYONE,
         windows=[rush.window],

@@ -175,7 +175,9 @@ def test_nobody_is_notified_about_a_draft(
 ) -> None:
     put(term, state)
     asked = Adjustment(term.id, cast.ada.id, add=section.id)
-    adjustments.adjust(asked, why="first", by=cast.max.id, request=None, correlation="tests")
+    adjustments.adjust(
+        asked, why="first", by=cast.max.id, idempotency_key=None, correlation="tests"
+    )
     drain(term.id)
     window = builders.a_coming_window(term, minutes=60 * 48)
     drain(term.id)

@@ -51,7 +51,7 @@ def give(cast: Cast, section: Any) -> None:
     """Give Ada a seat despite the conflict."""
     change = Adjustment(section.term_id, cast.ada.id, add=section.id, overrides=("time_conflict",))
     key = f"{section.id:032}"
-    adjustments.adjust(change, why="Agreed.", by=cast.max.id, request=key, correlation="")
+    adjustments.adjust(change, why="Agreed.", by=cast.max.id, idempotency_key=key, correlation="")
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -18,8 +18,9 @@ from portal.people.student_profile import profile
 from portal.recorder.promotion import promote
 from portal.registration import commands, limits
 from portal.registration.plan_store import plan_of
-from portal.registration.requests import Choice, Requester, SectionRequest
+from portal.registration.requests import Choice, SectionRequest
 from tests import cast as builders
+from tests import register
 from tests.cast import Cast, set_deadlines
 from tests.registration.plan_makers import line
 from tests.web import pages
@@ -215,10 +216,10 @@ def test_deadlines_hold_while_postgresql_is_away(
     set_deadlines(term, add_deadline=PAST)
     assert catalog_of(term.id).section(section.id)
     assert profile(cast.ada.id).account  # both are in memory now
-    requester = Requester(cast.ada.id, term.id, "a-key-of-ada", "tests")
+    context = register.context(cast.ada.id, term.id)
     db.connect("postgresql://nobody@127.0.0.1:1/nothing").dispose()
     try:
-        decided = commands.register(requester, [Choice(((SectionRequest(section.id),),))])
+        decided = commands.register(context, [Choice(((SectionRequest(section.id),),))])
     finally:
         db.connect(backend.settings.database_url)
     [reason] = decided.results[0].refused[0][0].reasons

@@ -369,5 +369,5 @@ def test_student_waiting_for_a_canceled_corequisite_is_informed(
 def adjust(student: Any, section: Any) -> None:
     """Drop a student as an admin, with every override."""
     change = Adjustment(section.term_id, student.id, drop=section.id, overrides=("needed_by",))
-    done = adjustments.adjust(change, why="tests", by=1, request=None, correlation="tests")
+    done = adjustments.adjust(change, why="tests", by=1, idempotency_key=None, correlation="tests")
     assert done.outcome == "dropped"

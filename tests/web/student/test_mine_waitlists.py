@@ -115,13 +115,10 @@ def test_swap_position_names_the_section_to_drop(ada: FlaskClient, term: Any, ca
         student=cast.ada.id,
         section=full.id,
         swap_out=held.id,
-        request=None,
         credits=400,
         limit=2100,
         windows=windows(term),
         wait=True,
-        actor="tests",
-        correlation="tests",
     )
     text = words(ada.get(f"/terms/{term.id}/mine").text)
     assert "When you get a seat, you drop MAT 1010-01." in text

@@ -3,7 +3,7 @@
 from portal.backend import backend
 from portal.catalog.local_time import LocalClock
 from portal.catalog.models import Section, Term
-from portal.ledger.types import Decision, WindowView
+from portal.ledger.types import Decision, RequestContext, WindowView
 from portal.people.models import Student
 from portal.recorder.recorder import drain
 from portal.reports.closeout import close_out
@@ -25,15 +25,11 @@ def field(ms: int) -> str:
 def drops(student: Student, section: Section, window: WindowView) -> Decision:
     """Drop a student's seat."""
     return backend().ledger.drop(
-        section.term_id,
-        student=student.id,
-        section=section.id,
-        request=None,
+        RequestContext(section.term_id, student.id, "tests", "tests"),
+        section.id,
         windows=[window.id],
         days=[(0, "today")],
         drop_limit=9,
-        actor="tests",
-        correlation="tests",
     )
 
 

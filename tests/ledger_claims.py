@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import fields as fields_of
-from dataclasses import replace
 from typing import Any
 
 from portal.backend import backend
@@ -73,19 +72,9 @@ def send_claim(
         reserves=tuple(reserves),
         waived_corequisites=waived_corequisites,
     )
-    return only(submit(ledger, term, [LedgerChoice(((part,),), wait, swap_out)], **fields))
-
-
-def only(submission: SubmissionResult) -> Decision:
-    """Return the decision on a submission for one section."""
-    [result] = submission.results
-    [decision] = result.taken or result.refused[0]
-    return replace(
-        decision,
-        replayed=submission.replayed,
-        wake=submission.wake,
-        registrations=submission.registrations,
-    )
+    choice = LedgerChoice(((part,),), wait, swap_out)
+    [decision] = submit(ledger, term, [choice], **fields).decisions
+    return decision
 
 
 def claim(student: Any, section: Any, *windows: WindowView, wait: bool = True) -> Decision:

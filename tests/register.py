@@ -8,7 +8,6 @@ from portal.ledger.types import Decision, RequestContext
 from portal.registration import commands
 from portal.registration.credits import hundredths
 from portal.registration.requests import Choice, SectionRequest
-from tests.ledger_claims import only
 
 
 def context(student: int, term: int, key: str = "") -> RequestContext:
@@ -28,7 +27,8 @@ def claim(
     """Register for one section."""
     request = SectionRequest(section, None if credit is None else hundredths(credit))
     choice = Choice(((request,),), wait, swap_out)
-    return only(commands.register(context(student, term, key), [choice]))
+    [decision] = commands.claim(context(student, term, key), choice)
+    return decision
 
 
 def drop(

@@ -1,7 +1,7 @@
 """The ledger's types: claims, decisions, reasons and counts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from typing import Any, Self
 
@@ -187,6 +187,11 @@ class ChoiceResult:
     taken: tuple[Decision, ...] = ()  # one for each of its parts
     refused: tuple[tuple[Decision, ...], ...] = ()  # for each alternative that was refused, by rank
 
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """Return the decisions on the alternative taken, else on the first."""
+        return self.taken or self.refused[0]
+
 
 @dataclass(frozen=True)
 class SubmissionResult:
@@ -197,6 +202,15 @@ class SubmissionResult:
     replayed: bool = False
     wake: tuple[str, ...] = ()
     registrations: Registrations | None = field(default=None, compare=False)  # as in a Decision
+
+    @property
+    def decisions(self) -> list[Decision]:
+        """Return the decision on each section, with what is true of the whole submission."""
+        return [
+            replace(each, replayed=self.replayed, wake=self.wake, registrations=self.registrations)
+            for result in self.results
+            for each in result.decisions
+        ]
 
 
 @dataclass(frozen=True)

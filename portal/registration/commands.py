@@ -1,4 +1,4 @@
-"""The student's commands: register (also as a swap), drop, and leave a waitlist.
+"""The student's commands: register and claim (also as a swap), drop, and leave a waitlist.
 
 The rules read from caches, so a decision runs no database query.
 """
@@ -46,6 +46,11 @@ def register(
             refused = (each for alternative in result.refused for each in alternative)
             _count("claim", result.outcome, [why for each in refused for why in each.reasons])
     return decided
+
+
+def claim(context: RequestContext, choice: Choice) -> list[Decision]:
+    """Decide a single choice as `register` does; return the decision on each of its sections."""
+    return register(context, [choice]).decisions
 
 
 def drop(context: RequestContext, section: int, along: Sequence[int] = ()) -> Decision:

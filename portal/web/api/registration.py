@@ -286,7 +286,7 @@ def _results(
     found: SubmissionResult, choices: Sequence[Choice], catalog: TermCatalog, student: int
 ) -> list[dict[str, Any]]:
     """Return a result for each section, in the order of the request."""
-    decided = [each for result in found.results for each in result.taken or result.refused[0]]
+    decided = [each for result in found.results for each in result.decisions]
     by_section = {each.section: each for each in decided}
     registrations = _registrations(decided, catalog.term.id, student)
     return [_result(by_section[each.sections[0]], catalog, registrations) for each in choices]

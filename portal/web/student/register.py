@@ -112,14 +112,9 @@ def _register(view: SectionView, old: SectionView | None = None) -> ResponseRetu
         return claim_form(mine_of(view.term_id), view, shown, old), 422
     sections = [SectionRequest(view.id, amount), *map(SectionRequest, request_form.partners())]
     choice = Choice((tuple(sections),), request_form.accepts_waitlist(), old.id if old else None)
-    decided = commands.register(request_form.context(view.term_id), [choice])
-    [result] = decided.results
-    answers = [
-        replace(each, replayed=decided.replayed, registrations=decided.registrations)
-        for each in result.taken or result.refused[0]
-    ]
-    if result.outcome == Outcome.REFUSED:
-        now = mine_of(view.term_id, decided)
+    answers = commands.claim(request_form.context(view.term_id), choice)
+    if all(each.outcome == Outcome.REFUSED for each in answers):
+        now = mine_of(view.term_id, answers[0])
         if not _has_all(answers, now, choice.swap_out or 0):
             return claim_form(now, view, answers, old), 422
     return show_result(answers, view)

@@ -219,8 +219,8 @@ def test_deadlines_hold_while_postgresql_is_away(
     context = register.context(cast.ada.id, term.id)
     db.connect("postgresql://nobody@127.0.0.1:1/nothing").dispose()
     try:
-        decided = commands.register(context, [Choice(((SectionRequest(section.id),),))])
+        [decided] = commands.claim(context, Choice(((SectionRequest(section.id),),)))
     finally:
         db.connect(backend.settings.database_url)
-    [reason] = decided.results[0].refused[0][0].reasons
+    [reason] = decided.reasons
     assert reason.code == "add_deadline"

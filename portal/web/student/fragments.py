@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from portal.backend import backend
 from portal.catalog import requisites
 from portal.catalog.local_time import LocalClock
-from portal.catalog.term_catalog import SectionView
+from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.catalog.time_conflicts import first_overlap, pair_in_words
 from portal.core.i18n import _, current_locale, isolated
 from portal.core.moments import milliseconds
@@ -38,7 +38,7 @@ def seats(counts: SeatCounts) -> Markup:
 
 
 class SectionAct(NamedTuple):
-    """What the button of a section depends on besides the catalog and the language."""
+    """What the buttons of a section depend on besides the catalog and the language."""
 
     state: str
     opening: str
@@ -74,21 +74,27 @@ def section_act(student_term: StudentTerm, section: int) -> SectionAct:
 
 def act(student_term: StudentTerm, section: int) -> Markup:
     """Render the button of a section, id act-<section>; styles follow the banner's phase."""
-    return draw_act(student_term.case(None), section, section_act(student_term, section))
+    return draw_act(student_term.catalog, section, section_act(student_term, section))
 
 
-def draw_act(case: RefusalContext, section: int, shown: SectionAct) -> Markup:
-    """Render the button from what it depends on; `case` names sections."""
-    view = case.catalog.section(section)
-    other = case.catalog.section(shown.other)
-    return _act(
-        case.catalog.term.id,
-        section,
-        case.named(section),
-        shown,
-        case.named(other.id) if other else "",
-        first_overlap(view, other) if view and other else "",
-        current_locale().language,
+def _key_of_act(catalog: TermCatalog, section: int, shown: SectionAct) -> tuple[Hashable, ...]:
+    return catalog.term.id, catalog.version, section, shown, current_locale().language
+
+
+@cached(LRUCache(maxsize=20_000), key=_key_of_act)
+def draw_act(catalog: TermCatalog, section: int, shown: SectionAct) -> Markup:
+    """Render the button from what it depends on, once for all students who see the same."""
+    named = RefusalContext(catalog, None, backend().settings.zone).named
+    view, other = catalog.section(section), catalog.section(shown.other)
+    return render_fragment(
+        "fragments/act.html",
+        act=shown,
+        term=catalog.term.id,
+        section=section,
+        name=named(section),
+        other=named(other.id) if other else "",
+        when=first_overlap(view, other) if view and other else "",
+        why_label=reasons.label(shown.why),
     )
 
 
@@ -183,19 +189,17 @@ def _mine(student_term: StudentTerm) -> Markup:
     seats = []
     for held in student_term.held.values():
         section, case = held.section, cases[held.section]
-        seat = _mine_seat(
-            student_term.term.id,
-            section,
-            case.named(section),
-            case.section,
-            student_term.title(case.section) if case.section else "",
-            held.credits,
-            student_term.when(held.at),
-            canceled.get(section),
-            _needs(student_term, *lacking[section]) if section in lacking else "",
-            current_locale().language,
+        seat = OwnSeat(
+            url=f"{case.term_url}/sections/{section}",
+            name=case.named(section),
+            view=case.section,
+            title=student_term.title(case.section) if case.section else "",
+            credits=held.credits,
+            when=student_term.when(held.at),
+            canceled=canceled.get(section),
+            alone=_needs(student_term, *lacking[section]) if section in lacking else "",
         )
-        seats.append(seat)
+        seats.append(_mine_seat(seat, current_locale().language))
     return render_fragment(
         "fragments/mine.html",
         student_term=student_term,
@@ -284,23 +288,6 @@ def _seats(counts: SeatCounts, _language: str) -> Markup:
     return render_fragment("fragments/seats.html", seats=counts)
 
 
-@lru_cache(maxsize=20_000)
-def _act(  # noqa: PLR0913, PLR0917 - what the fragment shows
-    term: int,
-    section: int,
-    name: str,
-    shown: SectionAct,
-    other: str,
-    when: str,  # the section and the other first meet at the same time
-    _language: str,
-) -> Markup:
-    facts = {"term": term, "section": section, "name": name, "other": other, "when": when}
-    facts |= {"state": shown.state, "opening": shown.opening, "why": shown.why, "late": shown.late}
-    facts["why_label"] = reasons.label(shown.why)
-    facts |= {"consent": shown.consent, "barred": shown.barred, "position": shown.position}
-    return render_fragment("fragments/act.html", mine=shown.reserved, **facts)
-
-
 def _needs(student_term: StudentTerm, missing: list[int], waited: bool) -> str:  # noqa: FBT001 - whether in line
     codes = [
         requisites.shown(code)
@@ -323,25 +310,24 @@ def _needs(student_term: StudentTerm, missing: list[int], waited: bool) -> str: 
     )
 
 
+class OwnSeat(NamedTuple):
+    """What a seat among my selections shows."""
+
+    url: str
+    name: str
+    view: SectionView | None
+    title: str
+    credits: int
+    when: str  # it was given
+    canceled: Explanation | None
+    alone: str  # a note that it lacks a corequisite
+
+
 @lru_cache(maxsize=4_000)
-def _mine_seat(  # noqa: PLR0913, PLR0917 - what the fragment shows
-    term: int,
-    section: int,
-    name: str,
-    view: SectionView | None,
-    title: str,
-    credits_: int,
-    when: str,
-    canceled: Explanation | None,
-    alone: str,
-    _language: str,
-) -> Markup:
+def _mine_seat(seat: OwnSeat, _language: str) -> Markup:
     """Render a seat once for all students who got one in the same minute."""
-    facts = {"view": view, "title": title, "name": name, "when": when, "alone": alone}
-    amount_ = credits_in_words(credits_)
-    here = f"/terms/{term}/sections/{section}"
     page = "fragments/mine_seat.html"
-    return render_fragment(page, section=here, amount=amount_, canceled=canceled, **facts)
+    return render_fragment(page, seat=seat, amount=credits_in_words(seat.credits))
 
 
 # Fragments that depend only on their arguments.

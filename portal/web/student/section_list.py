@@ -22,7 +22,7 @@ from portal.core.i18n import _, current_locale
 from portal.ledger.types import SeatCounts
 from portal.people.student_profile import StudentProfile
 from portal.registration import rules
-from portal.registration.next_steps import RefusalContext, section_name
+from portal.registration.next_steps import section_name
 from portal.registration.reasons import explain
 from portal.registration.restrictions import audience
 from portal.web.forms import Sent
@@ -197,9 +197,7 @@ def _row(catalog: TermCatalog, view: SectionView, own: OwnState, language: str) 
         name=section_name(view),
         alike=_alike(catalog, view, language),
         seats=COUNTS,
-        act=fragments.draw_act(
-            RefusalContext(catalog, view, backend().settings.zone), view.id, own.act
-        ),
+        act=fragments.draw_act(catalog, view.id, own.act),
         own=own,
     )
     before, _counts, after = row.partition(COUNTS)

@@ -13,8 +13,8 @@ from portal.catalog.local_time import LocalClock
 from portal.core.audit_trail import AuditEntry
 from portal.core.i18n import _
 from portal.core.queue import QUEUE_LABELS
-from portal.exchange.importing.columns import LABELS as MEANINGS
 from portal.exchange.importing.findings import RECORD_NAMES
+from portal.exchange.importing.headings import COLUMNS, Column
 from portal.exchange.importing.models import Meanings
 from portal.people.roles import ROLES
 from portal.registration import reasons
@@ -187,7 +187,11 @@ def _options(options: dict[str, Any]) -> Iterator[str]:
 def _columns(meanings: Meanings) -> str:
     """Return what the columns of files mean, those that are left out at last."""
     pairs = [pair for columns in meanings.values() for pair in columns]
-    used = [f"{heading} → {MEANINGS.get(column, column)}" for heading, column in pairs if column]
+    used = [
+        f"{heading} → {COLUMNS.get(column, Column(column)).label}"
+        for heading, column in pairs
+        if column
+    ]
     left_out = ", ".join(heading for heading, column in pairs if heading and not column)
     return "; ".join([*used, _("Left out: %(names)s", names=left_out)] if left_out else used)
 

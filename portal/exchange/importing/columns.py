@@ -7,20 +7,20 @@ import that has begun.
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
+from operator import itemgetter
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Term
-from portal.catalog.section_fields import PLAIN
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
-from portal.core.i18n import _, _k, _l
+from portal.core.i18n import _, _k
 from portal.exchange.importing import headings, import_jobs, tables
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.files import Files, has_files
-from portal.exchange.importing.headings import HEADINGS, SCHEDULE
+from portal.exchange.importing.headings import COLUMNS, HEADINGS
 from portal.exchange.importing.models import (
     ColumnMapping,
     Import,
@@ -28,7 +28,7 @@ from portal.exchange.importing.models import (
     Meanings,
     Options,
 )
-from portal.exchange.importing.semester import NOT_STORED, name_of
+from portal.exchange.importing.semester import name_of
 from portal.exchange.importing.semester_tables import shape_of, tables_of
 from portal.people.models import Account
 
@@ -36,59 +36,6 @@ LONGEST_NAME = 60  # of a mapping
 CLOSE = 0.8  # from 0 to 1: a heading at least this similar to a known one is suggested
 # States in which an admin may choose what the columns mean.
 OPEN = ("columns", "ready", "failed")
-LABELS = {each.imported_from: each.label for each in PLAIN if each.imported_from} | {
-    "attributes": _l("Categories"),
-    "building": _l("Building"),
-    "capacity": _l("Seats"),
-    "conflicts": _l("Conflicts with other meetings (Y or N)"),
-    "corequisites": _l("Corequisites"),
-    "course_id": _l("Course code, such as CSC 1100"),
-    "course_number": _l("Course number, such as 1100"),
-    "credits": _l("Credits"),
-    "crn": _l("Registration number (CRN)"),
-    "date_end": _l("Last day"),
-    "date_start": _l("First day"),
-    "dates": _l("First and last day"),
-    "days": _l("Days of the week"),
-    "dept_code": _l("Department code"),
-    "dept_name": _l("Department name"),
-    "description": _l("Description"),
-    "end_time": _l("End time"),
-    "enrolled": _l("Seats taken"),
-    "has_prereqs": _l("Has prerequisites (Y or N)"),
-    "instructors": _l("Instructors"),
-    "kind": _l("Kind of restriction"),
-    "levels": _l("Levels"),
-    "location": _l("Building and room"),
-    "meeting_type": _l("Kind of meeting"),
-    "offered": _l("When the course is offered"),
-    "prerequisites": _l("Prerequisites"),
-    "remaining": _l("Seats left"),
-    "restrictions": _l("Restrictions"),
-    "revision": _l("Revision of an export"),
-    "room": _l("Room number"),
-    "rule": _l("Rule of the restriction"),
-    "schedule_type": _l("Kind of section"),
-    "school": _l("School"),
-    "section_title": _l("Section title"),
-    "start_time": _l("Start time"),
-    "status": _l("Status"),
-    "subject": _l("Subject, such as CSC"),
-    "term": _l("Term"),
-    "times": _l("Start and end time"),
-    "title": _l("Course title"),
-    "topic": _l("Topic"),
-    "value": _l("Value of the restriction"),
-    "wait_capacity": _l("Waitlist capacity"),
-}
-# Columns that are read and have no other headings.
-FURTHER = {
-    "courses.csv": ("attributes", "offered", "revision"),
-    "sections.csv": ("has_prereqs", "revision"),
-    "meetings.csv": ("conflicts",),
-    "restrictions.csv": ("kind", "value"),
-    SCHEDULE: ("has_prereqs",),
-}
 
 
 class ChoiceRefusedError(Exception):
@@ -175,9 +122,8 @@ def seen_tables(session: Session, import_id: int) -> list[ImportTable]:
 
 def choices(table: str) -> dict[str, str]:
     """Return what a column of a table can mean, with labels in the order of the alphabet."""
-    columns = {*HEADINGS[table], *FURTHER.get(table, ())} - {*NOT_STORED, "link", "wait_remaining"}
-    labels = {column: str(LABELS[column]) for column in columns}
-    return dict(sorted(labels.items(), key=lambda each: each[1].casefold()))
+    labels = [(column, str(COLUMNS[column].label)) for column in HEADINGS[table]]
+    return dict(sorted(filter(itemgetter(1), labels), key=lambda each: each[1].casefold()))
 
 
 def chosen_before(session: Session, found: Import, seen: Sequence[ImportTable]) -> Options:
@@ -231,14 +177,14 @@ def faults(table: ImportTable, columns: Sequence[str]) -> list[tuple[str, int | 
                 file=table.file,
                 one=heading_of(table, first[column]),
                 other=heading_of(table, at),
-                meaning=LABELS[column],
+                meaning=COLUMNS[column].label,
             )
             found.append((text, at))
     for column in table.needed:
         if not headings.has(list(columns), column):
-            parts = headings.MADE_OF.get(column, ())
-            made = ", ".join(f"“{LABELS[each]}”" for each in parts)
-            what = {"file": table.file, "meaning": LABELS[column]}
+            parts = headings.made_of(column)
+            made = ", ".join(f"“{COLUMNS[each].label}”" for each in parts)
+            what = {"file": table.file, "meaning": COLUMNS[column].label}
             text = _("%(file)s: no column means “%(meaning)s”. Choose one.", **what)
             if made:
                 text = _(

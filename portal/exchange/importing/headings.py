@@ -1,112 +1,148 @@
-"""The headings of a semester's tables: those of other systems, such as Banner, by our columns."""
+"""The columns of a semester's tables, and the headings that other systems have for them."""
 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 from portal.catalog.section_fields import PLAIN
 from portal.catalog.spellings import Unreadable, time_of
+from portal.core.i18n import _l
 
-# By file, our column and the other headings for it. Headings are compared in small letters, with
-# signs between words as one underscore, and without the name of Banner's table before them.
-_SECTION: dict[str, tuple[str, ...]] = {
-    **{each.imported_from: () for each in PLAIN if each.imported_from},
-    "term": ("term_code", "academic_period", "semester"),
-    "crn": ("course_reference_number", "reference_number", "class_nbr", "class_number"),
-    "subject": ("subj", "subject_code", "subj_code"),
-    "course_number": ("crse", "crse_numb", "course", "catalog_nbr", "catalog_number"),
-    "course_id": ("course_code",),
-    "section": ("sec", "seq_numb", "section_number", "sequence_number"),
-    "schedule_type": ("schd", "schd_code", "schedule_type_description", "component"),
-    "credits": ("cred", "credit", "credit_hours", "credit_hrs", "hours", "units"),
-    "capacity": ("cap", "max_enrl", "maximum_enrollment", "max", "enrollment_capacity", "seats"),
-    "enrolled": ("act", "actual", "enrl", "actual_enrollment", "enrollment", "current_enrollment"),
-    "remaining": ("rem", "seats_avail", "seats_available", "avail", "available"),
-    "wait_capacity": ("wl_cap", "waitlist_capacity", "waitlist_cap", "wait_cap"),
-    "wait_count": ("wl_act", "waitlist_actual", "waitlisted"),
-    "wait_remaining": ("wl_rem", "wait_avail", "waitlist_available"),
-    "xlist_capacity": ("xl_cap",),
-    "xlist_enrolled": ("xl_act",),
-    "xlist_remaining": ("xl_rem",),
-    "campus": ("camp", "cmp", "camp_code", "campus_description"),
-    "method": ("insm_code", "instructional_method", "instruction_mode", "delivery"),
-    "levels": ("level", "levl_code"),
-    "attributes": ("attribute", "attrs", "course_attributes"),
-    "restrictions": ("restriction", "registration_restrictions"),
-    "note": ("notes", "comments", "section_text"),
-    "consent": ("consent_required", "instructor_consent", "add_consent"),
-    "status": ("stat", "section_status", "ssts_code"),
-    "link": ("link_id", "link_ident", "link_identifier", "linked_sections"),
-    "topic": ("topics", "section_topic", "topic_title"),  # of a course of changing topics
-}
-_MEETING = {
-    "crn": _SECTION["crn"],
-    "meeting_type": ("mtyp_code", "meeting_schedule_type"),
-    "days": ("day", "meeting_days", "days_met"),
-    "times": ("time", "meeting_time", "meeting_times"),
-    "start_time": ("begin_time", "begin", "start"),
-    "end_time": ("end",),
-    "location": ("where", "place", "meeting_location"),
-    "building": ("bldg", "bldg_code"),
-    "room": ("room_code", "room_number"),
-    "dates": ("date", "date_mm_dd", "date_range", "meeting_dates"),
-    "date_start": ("start_date", "begin_date"),
-    "date_end": ("end_date",),
-    "instructors": (
-        "instructor",
-        "instructor_name",
-        "faculty",
-        "instructor_s",
-        "primary_instructor",
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a semester's tables, and the headings that other systems have for it.
+
+    Headings are compared in small letters, with signs between words as one underscore, and without
+    the name of Banner's table before them.
+    """
+
+    label: str = ""  # blank: no one can choose it
+    headings: str = ""  # with spaces between them
+    made_of: tuple[str, ...] = ()  # columns that together make it up
+    ours: bool = False  # only our own files have it, or nothing reads it: known in every table
+
+
+_FIELDS = {each.imported_from: each.label for each in PLAIN if each.imported_from}
+COLUMNS: Mapping[str, Column] = {name: Column(label) for name, label in _FIELDS.items()} | {
+    "as_of": Column(ours=True),
+    "attributes": Column(_l("Categories"), "attribute attrs course_attributes", ours=True),
+    "building": Column(_l("Building"), "bldg bldg_code"),
+    "campus": Column(_FIELDS["campus"], "camp cmp camp_code campus_description"),
+    "capacity": Column(
+        _l("Seats"), "cap max_enrl maximum_enrollment max enrollment_capacity seats"
     ),
+    "conflicts": Column(_l("Conflicts with other meetings (Y or N)"), ours=True),
+    "consent": Column(_FIELDS["consent"], "consent_required instructor_consent add_consent"),
+    "coreq_list": Column(ours=True),
+    "corequisites": Column(_l("Corequisites"), "corequisite coreqs"),
+    "course_id": Column(
+        _l("Course code, such as CSC 1100"), "course_code", made_of=("subject", "course_number")
+    ),
+    "course_number": Column(
+        _l("Course number, such as 1100"),
+        "crse crse_numb course catalog_nbr catalog_number",
+        ours=True,
+    ),
+    "credits": Column(_l("Credits"), "cred credit credit_hours credit_hrs hours units"),
+    "crn": Column(
+        _l("Registration number (CRN)"),
+        "course_reference_number reference_number class_nbr class_number",
+    ),
+    "date_end": Column(_l("Last day"), "end_date", made_of=("dates",)),
+    "date_start": Column(_l("First day"), "start_date begin_date", made_of=("dates",)),
+    "dates": Column(_l("First and last day"), "date date_mm_dd date_range meeting_dates"),
+    "days": Column(_l("Days of the week"), "day meeting_days days_met"),
+    "dept_code": Column(_l("Department code"), "department_code department"),
+    "dept_name": Column(_l("Department name"), "department_name name description"),
+    "description": Column(_l("Description"), "course_description"),
+    "end_time": Column(_l("End time"), "end", made_of=("times",)),
+    "enrolled": Column(
+        _l("Seats taken"), "act actual enrl actual_enrollment enrollment current_enrollment"
+    ),
+    "frequency": Column(ours=True),
+    "has_prereqs": Column(_l("Has prerequisites (Y or N)"), ours=True),
+    "instructors": Column(
+        _l("Instructors"), "instructor instructor_name faculty instructor_s primary_instructor"
+    ),
+    "kind": Column(_l("Kind of restriction"), ours=True),
+    "levels": Column(_l("Levels"), "level levl_code"),
+    "link": Column(headings="link_id link_ident link_identifier linked_sections"),
+    "location": Column(
+        _l("Building and room"), "where place meeting_location", made_of=("building", "room")
+    ),
+    "meeting_no": Column(ours=True),
+    "meeting_type": Column(_l("Kind of meeting"), "mtyp_code meeting_schedule_type"),
+    "method": Column(_FIELDS["method"], "insm_code instructional_method instruction_mode delivery"),
+    "note": Column(_FIELDS["note"], "notes comments section_text"),
+    "offered": Column(_l("When the course is offered"), ours=True),
+    "prereq_list": Column(ours=True),
+    "prereq_text": Column(ours=True),
+    "prerequisites": Column(_l("Prerequisites"), "prerequisite prereqs"),
+    "registration_dates": Column(ours=True),
+    "remaining": Column(_l("Seats left"), "rem seats_avail seats_available avail available"),
+    "restrictions": Column(_l("Restrictions"), "restriction registration_restrictions"),
+    "revision": Column(_l("Revision of an export"), ours=True),
+    "room": Column(_l("Room number"), "room_code room_number"),
+    "rule": Column(_l("Rule of the restriction"), "restriction restrictions"),
+    "schedule_type": Column(
+        _l("Kind of section"), "schd schd_code schedule_type_description component"
+    ),
+    "school": Column(_l("School"), "college"),
+    "section": Column(_FIELDS["section"], "sec seq_numb section_number sequence_number"),
+    "section_title": Column(_l("Section title"), "title course_title crse_title"),
+    "start_time": Column(_l("Start time"), "begin_time begin start", made_of=("times",)),
+    "status": Column(_l("Status"), "stat section_status ssts_code"),
+    "subject": Column(_l("Subject, such as CSC"), "subj subject_code subj_code"),
+    "term": Column(_l("Term"), "term_code academic_period semester"),
+    "times": Column(_l("Start and end time"), "time meeting_time meeting_times"),
+    "title": Column(_l("Course title"), "course_title long_title crse_title"),
+    # Of a course of changing topics.
+    "topic": Column(_l("Topic"), "topics section_topic topic_title"),
+    "value": Column(_l("Value of the restriction"), ours=True),
+    "wait_capacity": Column(
+        _l("Waitlist capacity"), "wl_cap waitlist_capacity waitlist_cap wait_cap"
+    ),
+    "wait_count": Column(headings="wl_act waitlist_actual waitlisted"),
+    "wait_remaining": Column(headings="wl_rem wait_avail waitlist_available"),
+    "xlist_capacity": Column(headings="xl_cap"),
+    "xlist_enrolled": Column(headings="xl_act"),
+    "xlist_remaining": Column(headings="xl_rem"),
 }
-_REQUISITES = {
-    "prerequisites": ("prerequisite", "prereqs"),
-    "corequisites": ("corequisite", "coreqs"),
-}
+
+
+def _table(*columns: str, **more: str) -> dict[str, list[str]]:
+    """Return the headings of a table's columns; `more` are further ones in this table only."""
+    return {name: f"{COLUMNS[name].headings} {more.get(name, '')}".split() for name in columns}
+
+
+_SECTION = (
+    *(*_FIELDS, "term", "crn", "subject", "course_number", "course_id", "credits", "capacity"),
+    *("enrolled", "remaining", "wait_capacity", "wait_count", "wait_remaining"),
+    *("xlist_capacity", "xlist_enrolled", "xlist_remaining", "levels", "attributes"),
+    *("restrictions", "status", "link", "topic", "section_title", "has_prereqs"),
+)
+_MEETING = (
+    *("crn", "meeting_type", "days", "times", "start_time", "end_time", "location", "building"),
+    *("room", "dates", "date_start", "date_end", "instructors"),
+)
+_COURSE = (
+    *("course_id", "subject", "course_number", "dept_code", "title", "credits", "description"),
+    *("offered", "revision"),
+)
 SCHEDULE = "schedule"  # any one table that holds a whole semester
-HEADINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "departments.csv": {
-        "dept_code": ("department_code", "department", "code"),
-        "dept_name": ("department_name", "name", "description"),
-        "school": ("college",),
-    },
-    "courses.csv": {
-        "course_id": ("course_code",),
-        "subject": _SECTION["subject"],
-        "course_number": _SECTION["course_number"],
-        "dept_code": ("department_code", "department", "dept"),
-        "title": ("course_title", "long_title", "crse_title"),
-        "credits": _SECTION["credits"],
-        "description": ("course_description",),
-    },
-    "sections.csv": _SECTION
-    | {"section_title": ("title", "course_title", "crse_title")}
-    | {"instructors": _MEETING["instructors"]},
-    "meetings.csv": _MEETING,
-    "restrictions.csv": {"crn": _SECTION["crn"], "rule": ("restriction", "restrictions")},
-    "prerequisites.csv": {"crn": _SECTION["crn"]} | _REQUISITES,
-    "cross_lists.csv": {"crn": _SECTION["crn"], "course_id": ("course_code", "course")},
-    SCHEDULE: _MEETING
-    | _SECTION
-    | _REQUISITES
-    | {"section_title": ("title", "course_title", "crse_title")},
-}
-# Columns of our own files that have no other headings, or that nothing reads.
-OUR_OWN = {
-    *("course_number", "prereq_text", "prereq_list", "coreq_list", "offered", "attributes"),
-    *("registration_dates", "has_prereqs", "as_of", "revision", "kind", "value"),
-    *("meeting_no", "frequency", "conflicts"),
-}
-# A column that others together make up.
-MADE_OF = {
-    "course_id": ("subject", "course_number"),
-    "start_time": ("times",),
-    "end_time": ("times",),
-    "date_start": ("dates",),
-    "date_end": ("dates",),
-    "location": ("building", "room"),
+# By table, each column with the other headings for it.
+HEADINGS: Mapping[str, Mapping[str, list[str]]] = {
+    "departments.csv": _table("dept_code", "dept_name", "school", dept_code="code"),
+    "courses.csv": _table(*_COURSE, dept_code="dept") | {"attributes": []},
+    "sections.csv": _table(*_SECTION, "instructors", "revision"),
+    "meetings.csv": _table(*_MEETING, "conflicts"),
+    "restrictions.csv": _table("crn", "rule", "kind", "value"),
+    "prerequisites.csv": _table("crn", "prerequisites", "corequisites"),
+    "cross_lists.csv": _table("crn", "course_id", course_id="course"),
+    SCHEDULE: _table(*_MEETING, *_SECTION, "prerequisites", "corequisites"),
 }
 _BANNER_TABLE = re.compile(r"^(?:ssbsect|ssrmeet|scbcrse|sirasgn|stvterm)_")
 # Between two times or dates: a long dash, a dash with spaces, "to", or a dash before a number.
@@ -157,7 +193,7 @@ def _place(pairs: list[tuple[str, str]], written: str) -> int:
     return next(at for at, (heading, _column) in enumerate(pairs) if heading == written)
 
 
-def _column_of(written: str, headings: Mapping[str, tuple[str, ...]]) -> str:
+def _column_of(written: str, headings: Mapping[str, list[str]]) -> str:
     bare = _BANNER_TABLE.sub("", written)
     known = (column for column, others in headings.items() if bare == column or bare in others)
     return next(known, written)
@@ -170,14 +206,19 @@ def is_left_out(column: str) -> bool:
 
 def is_known(column: str, file: str) -> bool:
     """Return whether an import knows a column of `columns_of`, or has it under another heading."""
-    known = HEADINGS[file]
-    return column in OUR_OWN or column in known or _column_of(column, known) in known
+    known, row = HEADINGS[file], COLUMNS.get(column)
+    return bool(row and row.ours) or _column_of(column, known) in known
 
 
 def has(columns: list[str], column: str) -> bool:
     """Return whether a table has a column, or those that make it up."""
-    parts = MADE_OF.get(column, ())
+    parts = made_of(column)
     return column in columns or (bool(parts) and all(each in columns for each in parts))
+
+
+def made_of(column: str) -> tuple[str, ...]:
+    """Return the columns that together make up a column; none if it is always one."""
+    return COLUMNS[column].made_of if column in COLUMNS else ()
 
 
 def completed(values: dict[str, str], year: int | None = None) -> dict[str, str]:
@@ -194,7 +235,7 @@ def completed(values: dict[str, str], year: int | None = None) -> dict[str, str]
     made = {
         column: text
         for column, text in found.items()
-        if not values.get(column) and (text or all(each in values for each in MADE_OF[column]))
+        if not values.get(column) and (text or all(each in values for each in made_of(column)))
     }
     topic, title = values.get("topic"), values.get("section_title")
     if topic and title and topic.casefold() not in title.casefold():

@@ -13,7 +13,7 @@ from typing import IO, Any
 from portal.core.i18n import StoredMessageError, _k, stored_message
 from portal.exchange.importing.failures import ColumnsUnknownError, ImportFailedError
 from portal.exchange.importing.files import Files
-from portal.exchange.importing.headings import MADE_OF
+from portal.exchange.importing.headings import made_of
 from portal.exchange.importing.report import Note, Report
 from portal.exchange.importing.workbook_sheets import LINE_BREAK
 from portal.exchange.spreadsheets import unescaped
@@ -73,7 +73,7 @@ class Row:
 
     def _columns(self, column: str) -> list[str]:
         """Return a column, or those of the file that make it up."""
-        made = [] if column in self.headings else MADE_OF.get(column, ())
+        made = [] if column in self.headings else made_of(column)
         return [each for each in made if each in self.headings] or [column]
 
     def text(self, column: str, most: int) -> str:

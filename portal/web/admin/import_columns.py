@@ -8,7 +8,8 @@ from flask.typing import ResponseReturnValue
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.exchange.importing import columns, import_jobs
-from portal.exchange.importing.columns import LABELS, LONGEST_NAME, OPEN
+from portal.exchange.importing.columns import LONGEST_NAME, OPEN
+from portal.exchange.importing.headings import COLUMNS
 from portal.exchange.importing.models import ImportTable, Meanings, Options
 from portal.people.roles import Right
 from portal.web.admin.imports import enqueue, find_import
@@ -69,7 +70,7 @@ def choose(import_id: int) -> ResponseReturnValue:
         tables=tables,
         form=form,
         name=_name,
-        labels=LABELS,
+        columns=COLUMNS,
         mapping=options.mapping,
     )
     return page, 422 if form.errors else 200

@@ -134,7 +134,7 @@ def in_words(
             refusals.append(Refusal("" if len(shown) == 1 else case.named(each.section), reasons))
     found = Refusals(refusals, receipt_codes(now.term.id, answers))
     if answers and answers[0].replayed:
-        return replace(found, replayed=now.when(answers[0].at), retry=retry)
+        return replace(found, replayed=now.texts.when(answers[0].at), retry=retry)
     return found
 
 

@@ -56,7 +56,7 @@ def section_act(student_term: StudentTerm, section: int) -> SectionAct:
     view, state = student_term.catalog.section(section), student_term.state(section)
     reserved = view is not None and bool(reserves_for(student_term, view))
     late = bool(student_term.late_to_add)
-    shown = SectionAct(state, student_term.opening, reserved, late)
+    shown = SectionAct(state, student_term.texts.opening, reserved, late)
     if state == "waiting":
         return shown._replace(position=student_term.positions[section].position)
     if state or not view:
@@ -195,7 +195,7 @@ def _mine(student_term: StudentTerm) -> Markup:
             view=case.section,
             title=student_term.title(case.section) if case.section else "",
             credits=held.credits,
-            when=student_term.when(held.at),
+            when=student_term.texts.when(held.at),
             canceled=canceled.get(section),
             alone=_needs(student_term, *lacking[section]) if section in lacking else "",
         )

@@ -161,7 +161,7 @@ def _own_states(student_term: StudentTerm, views: list[SectionView]) -> list[Own
     if student_term.sections or student_term.planned or student_term.profile.holds:
         return [_own_state(student_term, view) for view in views]
     late = bool(student_term.late_to_add)
-    act = SectionAct("", student_term.opening, reserved=False, late=late)
+    act = SectionAct("", student_term.texts.opening, reserved=False, late=late)
     usual = OwnState(act, caution="", reserved=(), planned=False)
     return [
         _own_state(student_term, view)

@@ -1,4 +1,4 @@
-"""A student's current state in a term: the data that every page and fragment is rendered from."""
+"""A student's current state in a term: the facts that every page and fragment is rendered from."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import TermCatalog, TermView, published_catalog
 from portal.catalog.time_conflicts import pairs
 from portal.catalog.views import ReserveView, SectionView, section_order
-from portal.core.i18n import _, _n
+from portal.core.i18n import _n
 from portal.ledger.types import (
     HeldSeat,
     Reason,
@@ -30,9 +30,10 @@ from portal.registration.plans import Plan
 from portal.registration.precheck import Precheck
 from portal.registration.reasons import Explanation
 from portal.registration.seat_counts import is_active
-from portal.web.http.device_zone import device_zone, zone_name, zone_note
+from portal.web.http.device_zone import device_zone
 from portal.web.student.round_views import still_to_plan
-from portal.windows import bands, deadlines
+from portal.web.student.term_texts import TermTexts
+from portal.windows import deadlines
 from portal.windows.phases import Phase, phase, sections_visible
 
 
@@ -86,22 +87,6 @@ class StudentTerm:
     def deadlines(self) -> dict[str, int]:
         """Return the first moment (ms) after each deadline of the term."""
         return deadlines.moments(self.term, self.times.zone)
-
-    @property
-    def last_days(self) -> list[tuple[str, str]]:
-        """Return the deadlines of the term in words."""
-        return deadlines.in_words(self.term)
-
-    @property
-    def waitlist_order(self) -> str:
-        """Return a sentence about the order of waitlists; blank if it is first come only."""
-        return bands.rule(self.term.bands)
-
-    def band(self, view: SectionView) -> str:
-        """Return the student's band on the section's waitlist, in words; blank without bands."""
-        if not self.term.bands:
-            return ""
-        return bands.own(bands.band_of(self.profile, view, self.term.bands), self.term.bands)
 
     @cached_property
     def late_to_add(self) -> list[Reason]:
@@ -209,41 +194,15 @@ class StudentTerm:
         """Return what finds the likely refusals of requests."""
         return Precheck(self.profile, self.catalog, self.registrations, self.limit)
 
-    @cached_property
-    def opening(self) -> str:
-        """Return the text in place of a button before registration begins; blank afterwards."""
-        if self.phase.kind == "before" and self.phase.window:
-            opens = self.phase.window.opens
-            time = self.times.soon(opens, self.phase.now)
-            zone = zone_name(self.times, opens)
-            return _("Opens %(time)s", time=f"{time} {zone}".strip())
-        return _("Not open yet") if self.phase.kind == "unscheduled" else ""
-
     @property
     def stage(self) -> str:
         """Return the phase and what the list shows in it, to tell whether a page is up to date."""
-        return f"{self.phase.kind} {self.opening}{' late' if self.late_to_add else ''}"
+        return f"{self.phase.kind} {self.texts.opening}{' late' if self.late_to_add else ''}"
 
-    @property
-    def waitlist_note(self) -> str:
-        """Return a sentence about when waitlists give seats."""
-        window, last_add = self.phase.window, self.deadlines.get("add_deadline")
-        if self.late_to_add:
-            return _("The last day to add classes has passed. The waitlists no longer move.")
-        if self.phase.kind == "open" and window:
-            until = self.moment_and_zone(min(window.closes, last_add or window.closes))
-            return _("Free seats go to the waitlist automatically until %(when)s.", when=until)
-        if self.phase.kind == "before" and window and last_add and window.opens >= last_add:
-            return _(
-                "The last day to add classes is before your next window. The waitlists no longer"
-                " move."
-            )
-        if self.phase.kind == "before" and window:
-            when = self.when_and_zone(window.opens)
-            return _("The waitlists start moving again %(when)s.", when=when)
-        if self.phase.kind == "ended":
-            return _("Registration is over. The waitlists no longer move.")
-        return _("The waitlists move once a selection window is scheduled.")
+    @cached_property
+    def texts(self) -> TermTexts:
+        """Return what pages say of this state."""
+        return TermTexts(self.term, self.profile, self.phase, self.times, self.deadlines)
 
     def shows(self, view: SectionView) -> bool:
         """Return whether the student sees a section without a seat or waitlist position in it."""
@@ -270,22 +229,6 @@ class StudentTerm:
         position = self.positions.get(section)
         case = self.case(self.catalog.section(section))
         return replace(case, waits=True, swap_out=position.swap_out if position else 0)
-
-    def moment(self, ms: int) -> str:
-        """Return a moment in words: `9:00 am`, or `Mon, Nov 23, 9:00 am` on another day."""
-        return self.times.moment_at(ms, self.phase.now)
-
-    def when(self, ms: int) -> str:
-        """Return a moment with its preposition: `at 9:00 am`, `on Mon, Nov 23, 9:00 am`."""
-        return self.times.when(ms, self.phase.now)
-
-    def moment_and_zone(self, ms: int) -> str:
-        """Return `moment`, with the zone if the device has another one."""
-        return f"{self.moment(ms)} {zone_note(self.times, ms)}".strip()
-
-    def when_and_zone(self, ms: int) -> str:
-        """Return `when`, with the zone if the device has another one."""
-        return f"{self.when(ms)} {zone_note(self.times, ms)}".strip()
 
 
 def section_title(offered: TermCatalog, view: SectionView) -> str:
@@ -391,7 +334,7 @@ def seats_open_to(
 
 
 def _text(now: StudentTerm, reserve: ReserveView, mine: bool) -> str:  # noqa: FBT001 - whose it is
-    cohort = reasons.reserve_in_words(reserve, now.moment)
+    cohort = reasons.reserve_in_words(reserve, now.texts.moment)
     if mine:
         return _n(
             "%(num)s seat is reserved for you and others: %(whom)s.",

@@ -78,9 +78,9 @@ def differences(
     fresh = (each for each in stored_answers(session, term, now, students) if each[2] > ENDING)
     for batch in batches(fresh, AT_ONCE):
         found = _in_ledger(term, [key for key, _, _ in batch])
-        for ((student, request), answer, _), held in zip(batch, found, strict=True):
+        for (key, answer, _), held in zip(batch, found, strict=True):
             if held != answer:
-                yield _difference(student, request, held, answer)
+                yield _difference(key, held, answer)
 
 
 def unrecorded(term: int, names: Iterable[str], seq: int) -> list[Difference]:
@@ -89,20 +89,20 @@ def unrecorded(term: int, names: Iterable[str], seq: int) -> list[Difference]:
     An answer without an event changed nothing; only the ledger keeps it.
     """
     parts = (name.split(":", 2) for name in names if name.startswith("request:"))
-    known = {(int(student), request) for _, student, request in parts}
-    stored = select(StoredAnswer.student_id, StoredAnswer.request).where(
+    known = {(int(student), key) for _, student, key in parts}
+    stored = select(StoredAnswer.student_id, StoredAnswer.idempotency_key).where(
         StoredAnswer.term_id == term
     )
     found: list[Difference] = []
     with transaction() as session:
-        known -= {(student, request) for student, request in session.execute(stored)}
+        known -= {(student, key) for student, key in session.execute(stored)}
         for batch in batches(sorted(known), AT_ONCE):
-            for (student, request), held in zip(batch, _in_ledger(term, batch), strict=True):
+            for key, held in zip(batch, _in_ledger(term, batch), strict=True):
                 events = list(map(int, SEQ.findall(held or "")))
-                if not events or min(events) > seq or _is_ending(term, student, request):
+                if not events or min(events) > seq or _is_ending(term, key):
                     continue
-                difference = _difference(student, request, held, None)
-                if _logged(session, term, student, request):
+                difference = _difference(key, held, None)
+                if _logged(session, term, key):
                     difference = {"where": "answered", "what": difference["what"]}
                     difference |= {"log": "decided", "read_model": None}
                 found.append(difference)
@@ -116,21 +116,23 @@ def _in_ledger(term: int, keys: Sequence[Key]) -> list[str | None]:
     return [answer and answer.decode() for answer in found]
 
 
-def _is_ending(term: int, student: int, request: str) -> bool:
+def _is_ending(term: int, key: Key) -> bool:
     """Return whether the answer is about to expire: our copy may be deleted already."""
     with translate_errors():
-        left: Any = backend().ledger.redis(term).pttl(answer_key(term, student, request))
+        left: Any = backend().ledger.redis(term).pttl(answer_key(term, *key))
     return bool(left != -1 and left < ENDING)
 
 
-def _logged(session: Session, term: int, student: int, request: str) -> bool:
+def _logged(session: Session, term: int, key: Key) -> bool:
+    student, idempotency_key = key
     mine = LoggedEvent.term_id == term, LoggedEvent.student_id == student
-    found = select(LoggedEvent.seq).where(*mine, LoggedEvent.context["request"].astext == request)
+    under = LoggedEvent.context["request"].astext == idempotency_key
+    found = select(LoggedEvent.seq).where(*mine, under)
     return session.scalar(found.limit(1)) is not None
 
 
-def _difference(student: int, request: str, held: str | None, answer: str | None) -> Difference:
-    what = f"student {student}, key {request}"
+def _difference(key: Key, held: str | None, answer: str | None) -> Difference:
+    what = "student {}, key {}".format(*key)
     return {"where": "ledger request", "what": what, "ledger": held, "log": answer}
 
 
@@ -138,15 +140,16 @@ def stored_answers(
     session: Session, term: int, now: datetime, students: Collection[int] | None = None
 ) -> Iterator[tuple[Key, str, int]]:
     """Yield each answer that may still be asked for, and for how long (ms)."""
+    key = StoredAnswer.student_id, StoredAnswer.idempotency_key
     found = (
-        select(StoredAnswer.student_id, StoredAnswer.request, StoredAnswer.kept, StoredAnswer.at)
+        select(*key, StoredAnswer.kept, StoredAnswer.at)
         .where(StoredAnswer.term_id == term, StoredAnswer.at > now - DAY)
         .execution_options(yield_per=AT_ONCE)
     )
     if students is not None:
         found = found.where(StoredAnswer.student_id.in_(students))
-    for student, request, answer, at in session.execute(found):
-        yield (student, request), answer, (at + DAY - now) // timedelta(milliseconds=1)
+    for student, idempotency_key, answer, at in session.execute(found):
+        yield (student, idempotency_key), answer, (at + DAY - now) // timedelta(milliseconds=1)
 
 
 def delete_expired(session: Session) -> None:
@@ -154,6 +157,6 @@ def delete_expired(session: Session) -> None:
     session.execute(delete(StoredAnswer).where(StoredAnswer.at < func.now() - DAY))
 
 
-def answer_key(term: int, student: int, request: str) -> str:
+def answer_key(term: int, student: int, idempotency_key: str) -> str:
     """Return the ledger's key of an answer."""
-    return f"{prefix(term)}:request:{student}:{request}"
+    return f"{prefix(term)}:request:{student}:{idempotency_key}"

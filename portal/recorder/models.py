@@ -71,7 +71,7 @@ class StoredAnswer(Base):
 
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
     student_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    request: Mapped[str] = mapped_column(Text, primary_key=True)
+    idempotency_key: Mapped[str] = mapped_column("request", Text, primary_key=True)
     kept: Mapped[str] = mapped_column(Text)  # as in the ledger
     at: Mapped[datetime] = mapped_column(Moment, index=True)
 

@@ -287,7 +287,7 @@ def test_lost_recorded_answer_is_recorded_again(rush: Rush, answer: full_term.An
     repair(rush)
     assert dump(rush.term) == before
     with transaction() as session:
-        assert session.scalars(select(StoredAnswer.request)).all() == [answer.key]
+        assert session.scalars(select(StoredAnswer.idempotency_key)).all() == [answer.key]
 
 
 # The settings of a section ----------------------------------------------------------------------

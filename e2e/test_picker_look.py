@@ -228,10 +228,18 @@ def test_a_row_that_a_requirement_bars_looks_unlike_a_free_one(
 
 @pytest.mark.parametrize("screen", [PHONE, SMALL], ids=["phone", "small"])
 @pytest.mark.parametrize(
-    ("language", "missing", "major", "linked"),
+    ("language", "cautions", "buttons"),
     [
-        ("en-US", "Requires MAT 1010", "Your record has no major", "With another class"),
-        ("es-MX", "Requiere MAT 1010", "En tu expediente no consta", "Con otra clase"),
+        (
+            "en-US",
+            ("Requires MAT 1010", "Your record has no major"),
+            ("With another class", "Can’t add yet Corequisite missing"),
+        ),
+        (
+            "es-MX",
+            ("Requiere MAT 1010", "En tu expediente no consta"),
+            ("Con otra clase", "Aún no puedes Falta un correquisito"),
+        ),
     ],
 )
 def test_a_compact_row_on_a_phone_says_whole_what_bars_or_delays(  # noqa: PLR0917
@@ -240,9 +248,8 @@ def test_a_compact_row_on_a_phone_says_whole_what_bars_or_delays(  # noqa: PLR09
     last_seat: Section,
     screen: Any,
     language: str,
-    missing: str,
-    major: str,
-    linked: str,
+    cautions: tuple[str, str],
+    buttons: tuple[str, str],
 ) -> None:
     days = (builders.Meets("MWF", "09:00", "10:50", kind=""),)
     needs = {"prerequisites": {"course": "MAT-1010"}}
@@ -252,17 +259,23 @@ def test_a_compact_row_on_a_phone_says_whole_what_bars_or_delays(  # noqa: PLR09
     whose = {"section_id": majors.id, "rule": "must_be", "kind": "major", "value": "Biology"}
     builders.added(Restriction(**whose))
     asks = builders.a_section(course, term, consent=True)
-    pair = builders.a_section(a_course("COR"), term, corequisites={"course": course.code})
+    first, second = a_course("PAR"), a_course("PAR")
+    pair, _ = (
+        builders.a_section(one, term, corequisites={"course": other.code})
+        for one, other in ((first, second), (second, first))
+    )
+    alone = builders.a_section(a_course("COR"), term, corequisites={"course": course.code})
     held = builders.a_section(a_course("HLD"), term, meetings=days)
     clash = builders.a_section(a_course("CLA"), term, meetings=days)
     builders.an_open_window(term, minutes=300)
     meet("ben").enter(term).pick(last_seat)
     meet("ada").enter(term).pick(held)
     ada = meet("ada", viewport=screen, locale=language).enter(term)
-    for each, words in ((strict, missing), (majors, major)):
+    for each, words in zip((strict, majors), cautions, strict=True):
         expect(ada.row(each).locator(".row-caution")).to_contain_text(words)
-    expect(ada.cell(pair)).to_contain_text(linked)
-    for each in (strict, majors, asks, pair, clash, last_seat, held):
+    for each, words in zip((pair, alone), buttons, strict=True):
+        expect(ada.cell(each)).to_contain_text(words)
+    for each in (strict, majors, asks, pair, alone, clash, last_seat, held):
         row = ada.row(each)
         parts = row.locator(".row-caution, .row-when, .row-act, .row-act :not(.visually-hidden)")
         for part in parts.all():

@@ -10,7 +10,7 @@ from flask import current_app
 from markupsafe import Markup, escape
 
 from portal.backend import backend
-from portal.catalog import requisites
+from portal.catalog import linked_courses, requisites
 from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.catalog.time_conflicts import first_overlap, pair_in_words
@@ -86,6 +86,7 @@ def draw_act(catalog: TermCatalog, section: int, shown: SectionAct) -> Markup:
     """Render the button from what it depends on, once for all students who see the same."""
     named = RefusalContext(catalog, None, backend().settings.zone).named
     view, other = catalog.section(section), catalog.section(shown.other)
+    linked = view is not None and bool(linked_courses.courses(view, catalog))
     return render_fragment(
         "fragments/act.html",
         act=shown,
@@ -95,6 +96,7 @@ def draw_act(catalog: TermCatalog, section: int, shown: SectionAct) -> Markup:
         other=named(other.id) if other else "",
         when=first_overlap(view, other) if view and other else "",
         why_label=reasons.label(shown.why),
+        together=linked and shown.why == "corequisite",
     )
 
 

@@ -109,13 +109,26 @@ def test_rule_that_pages_do_not_know_shows_everywhere(
     assert "Too many labs" not in words(live(app, cast.ada, mine, wanted))
 
 
+def main_button(html: str) -> str:
+    """Return the text of the page's filled button, or nothing."""
+    found = re.search(r'class="btn btn-primary[^>]*>([^<]*)', html)
+    return found[1].strip() if found else ""
+
+
 def test_class_that_comes_with_another_is_added_by_the_main_button(
     ada: FlaskClient, term: Any
 ) -> None:
     builders.an_open_window(term)
-    _, wanted, _ = corequisite(term)
-    assert "With another class" in words(row(ada, wanted))
-    assert re.search(r'class="[^"]*btn-primary[^"]*"[^>]*>\s*Add class', page(ada, wanted))
+    _, alone, _ = corequisite(term)
+    linked = [
+        builders.a_section(builders.a_course(code), term, corequisites={"course": other})
+        for code, other in (("BIO-1", "BIO-2"), ("BIO-2", "BIO-1"))
+    ]
+    assert "Full With another class" in words(row(ada, linked[0]))
+    assert main_button(page(ada, linked[0])) == "Add class"
+    assert "Can’t add yet Corequisite missing" in words(row(ada, alone))
+    assert "See what to do" in page(ada, alone)
+    assert not main_button(page(ada, alone))
 
 
 def test_waitlisted_student_without_a_corequisite_is_led_to_it(ada: FlaskClient, term: Any) -> None:

@@ -150,7 +150,7 @@ def connected(settings: Settings) -> Iterator[Backend]:
 
 
 @pytest.fixture(scope="session")
-def empty(connected: Backend, owner: Engine) -> Callable[[], None]:
+def empty_portal(connected: Backend, owner: Engine) -> Callable[[], None]:
     """Empties the tables and the ledger.
 
     Ids go on rising, so that what a process remembers of one test fits no other.
@@ -165,9 +165,9 @@ def empty(connected: Backend, owner: Engine) -> Callable[[], None]:
 
 
 @pytest.fixture
-def backend(connected: Backend, empty: Callable[[], None]) -> Backend:
+def backend(connected: Backend, empty_portal: Callable[[], None]) -> Backend:
     """Empty tables and an empty ledger, connected."""
-    empty()
+    empty_portal()
     connections.use(connected)  # a test may have made an app of other settings
     flags.read()
     postgresql.end()

@@ -39,9 +39,9 @@ PASSWORD = "for a look around"
 
 
 @pytest.fixture(scope="module")
-def made(empty: Callable[[], None]) -> TermCatalog:
+def made(empty_portal: Callable[[], None]) -> TermCatalog:
     """The demo, for tests that only look at it."""
-    empty()
+    empty_portal()
     term = demo.create(PASSWORD, MINUTES)
     assert term is not None
     return catalog_of(term)
@@ -196,9 +196,9 @@ def test_the_term_is_the_next_one() -> None:
 
 
 def test_its_dates_are_moved_to_another_term(
-    empty: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    empty_portal: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    empty()
+    empty_portal()
     fall = coming_term(date(2026, 3, 1))
     monkeypatch.setattr(demo, "coming_term", lambda _today: fall)
     term = demo.create(PASSWORD, MINUTES)
@@ -216,9 +216,9 @@ def test_its_dates_are_moved_to_another_term(
 
 
 def test_an_interrupted_one_is_completed_once_and_is_the_same_every_time(
-    made: TermCatalog, empty: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    made: TermCatalog, empty_portal: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    empty()
+    empty_portal()
     with monkeypatch.context() as trouble:
         trouble.setattr(demo, "hash_password", lambda _password: next(iter(())))
         with pytest.raises(StopIteration):
@@ -232,9 +232,9 @@ def test_an_interrupted_one_is_completed_once_and_is_the_same_every_time(
 
 
 def test_accounts_of_an_import_from_a_folder_of_that_name_are_left_alone(
-    empty: Callable[[], None], tmp_path: Path
+    empty_portal: Callable[[], None], tmp_path: Path
 ) -> None:
-    empty()
+    empty_portal()
     folder = tmp_path / "demo"
     folder.mkdir()
     School().write(folder)

@@ -16,9 +16,9 @@ from tests.exchange.test_left_out import section
 
 
 @pytest.fixture(scope="module")
-def kept(empty: Callable[[], None], tmp_path_factory: pytest.TempPathFactory) -> int:
+def kept(empty_portal: Callable[[], None], tmp_path_factory: pytest.TempPathFactory) -> int:
     """A term of sections with the same lecture."""
-    empty()
+    empty_portal()
     campus = Campus().meets(**WHEN, instructors="Okafor")
     for crn in range(10002, 10013):
         campus.section(f"{crn}", WHEN)

@@ -99,13 +99,13 @@ def kept_seats() -> list[tuple[int, int, object]]:
 
 @pytest.mark.usefixtures("shared")
 def test_shared_and_kept_seats_come_back_as_they_were(
-    tmp_path: Path, empty: Callable[[], None]
+    tmp_path: Path, empty_portal: Callable[[], None]
 ) -> None:
     before = contents(exported(tmp_path))
     assert b"Robotics, both" in before["classes.csv"]
     counts, report = imported(tmp_path / "export.zip")
     assert (moved(counts), kinds(report)) == ({}, {})
-    empty()
+    empty_portal()
     _counts, report = imported(tmp_path / "export.zip")
     assert kinds(report) == {}
     assert contents(exported(tmp_path)) == before
@@ -187,9 +187,9 @@ def test_a_formula_does_nothing_in_a_spreadsheet_and_comes_back_as_it_was(
 
 
 @pytest.mark.usefixtures("university")
-def test_an_empty_portal_becomes_the_same(tmp_path: Path, empty: Callable[[], None]) -> None:
+def test_an_empty_portal_becomes_the_same(tmp_path: Path, empty_portal: Callable[[], None]) -> None:
     before = contents(exported(tmp_path))
-    empty()
+    empty_portal()
     _counts, report = imported(tmp_path / "export.zip")
     assert kinds(report) == {}
     assert contents(exported(tmp_path)) == before
@@ -228,7 +228,7 @@ def test_to_be_exported_is_not_to_be_named_by_a_file(tmp_path: Path) -> None:
 
 
 def test_an_empty_portal_has_the_same_rosters(
-    tmp_path: Path, university: Section, cast: Cast, empty: Callable[[], None]
+    tmp_path: Path, university: Section, cast: Cast, empty_portal: Callable[[], None]
 ) -> None:
     for student, worth in ((cast.ada, 3), (cast.ben, 4)):
         change = Adjustment(
@@ -243,7 +243,7 @@ def test_an_empty_portal_has_the_same_rosters(
         )
     before, exported_before = roster(), contents(exported(tmp_path))
     assert len(before) == 2
-    empty()
+    empty_portal()
     _counts, report = imported(tmp_path / "export.zip", past=True)
     assert kinds(report) == {}
     assert roster() == before

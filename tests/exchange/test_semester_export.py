@@ -127,11 +127,11 @@ def test_an_export_imported_again_changes_nothing(files: Path) -> None:
 
 
 def test_an_empty_portal_gives_the_same_files(
-    tmp_path: Path, files: Path, empty: Callable[[], None]
+    tmp_path: Path, files: Path, empty_portal: Callable[[], None]
 ) -> None:
     with (tmp_path / "first.zip").open("wb") as out:
         write_semester(TERM, out)
-    empty()
+    empty_portal()
     imported(tmp_path / "first.zip", TERM)
     with (tmp_path / "second.zip").open("wb") as out:
         write_semester(TERM, out)
@@ -142,7 +142,7 @@ def test_an_empty_portal_gives_the_same_files(
 
 
 def test_what_an_admin_made_comes_back_in_an_empty_portal(
-    tmp_path: Path, files: Path, empty: Callable[[], None]
+    tmp_path: Path, files: Path, empty_portal: Callable[[], None]
 ) -> None:
     assert files
     with transaction() as session:
@@ -153,7 +153,7 @@ def test_what_an_admin_made_comes_back_in_an_empty_portal(
         session.execute(update(Section).values(prerequisites=tree))
     before = exported(tmp_path / "before")
     assert updated(before)[0] == {}
-    empty()
+    empty_portal()
     imported(before, TERM)
     after = semester_files(TERM)
     assert {name: (before / name).read_bytes() for name in after} == after
@@ -216,7 +216,7 @@ def test_a_section_deleted_here_after_the_export_stays_deleted(files: Path) -> N
     "name", ["A|B", "A | B", "A|", "C\\D", "C\\|D", "E; F, G", "H\\", "Staff", "tba"]
 )
 def test_names_with_a_separator_come_back_whole(
-    tmp_path: Path, name: str, empty: Callable[[], None]
+    tmp_path: Path, name: str, empty_portal: Callable[[], None]
 ) -> None:
     """Alone in a cell, and beside another one."""
     written = (
@@ -234,7 +234,7 @@ def test_names_with_a_separator_come_back_whole(
     before = exported(tmp_path / "before")
     for options in ({}, {"remove": True, "erase": True}):
         assert updated(before, **options)[0] == {}
-    empty()
+    empty_portal()
     imported(before, TERM)
     assert teaching() == sorted([name, "Byron, Ada"])
     assert teaching("10003") == [name]
@@ -266,14 +266,14 @@ def test_a_deleted_course_comes_back_only_if_that_is_chosen(tmp_path: Path, file
 
 
 def test_a_semester_without_meetings_is_imported_again(
-    tmp_path: Path, made: Made, empty: Callable[[], None]
+    tmp_path: Path, made: Made, empty_portal: Callable[[], None]
 ) -> None:
     assert made
     with transaction() as session:
         session.execute(delete(Meeting))
     before = exported(tmp_path / "before")
     assert updated(before)[0] == {}
-    empty()
+    empty_portal()
     with pytest.raises(ImportFailedError, match="Give the first and last day of the term"):
         imported(before, TERM)
     imported(before, TERM, **DATES)
@@ -282,7 +282,7 @@ def test_a_semester_without_meetings_is_imported_again(
 
 
 def test_a_semester_without_sections_is_imported_again(
-    tmp_path: Path, made: Made, empty: Callable[[], None]
+    tmp_path: Path, made: Made, empty_portal: Callable[[], None]
 ) -> None:
     assert made
     with transaction() as session:
@@ -291,7 +291,7 @@ def test_a_semester_without_sections_is_imported_again(
     changes, report = updated(before, remove=True, erase=True)
     assert changes == {}
     assert [note.file for note in report.of("no_rows")] == ["sections.csv"]
-    empty()
+    empty_portal()
     with pytest.raises(ImportFailedError, match="give its first and last day"):
         imported(before, TERM)
     changes, _report = updated(before, **DATES)

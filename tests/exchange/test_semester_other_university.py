@@ -82,9 +82,9 @@ def a_semester() -> Campus:
 
 
 @pytest.fixture(scope="module")
-def made(empty: Callable[[], None], tmp_path_factory: pytest.TempPathFactory) -> Made:
+def made(empty_portal: Callable[[], None], tmp_path_factory: pytest.TempPathFactory) -> Made:
     """What it becomes, for tests that only look at it."""
-    empty()
+    empty_portal()
     return imported(a_semester().write(tmp_path_factory.mktemp("other")))
 
 

@@ -75,10 +75,10 @@ def test_only_the_edited_cells_change(book: Path) -> None:
 
 
 def test_an_empty_portal_gets_all_of_it_back(
-    book: Path, tmp_path: Path, empty: Callable[[], None]
+    book: Path, tmp_path: Path, empty_portal: Callable[[], None]
 ) -> None:
     before = exported(tmp_path / "before")
-    empty()
+    empty_portal()
     imported(book, TERM, **DATES)
     after = exported(tmp_path / "after")
     files = [

@@ -34,10 +34,10 @@ class Whole:
 def whole(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
-    empty: Callable[[], None],
+    empty_portal: Callable[[], None],
 ) -> Whole:
     """A semester, for tests that leave it as it is; the last one may empty the portal."""
-    empty()
+    empty_portal()
     folder = folder_of(request.param, tmp_path_factory.mktemp("whole"))
     return Whole(request.param, imported(folder, term_of(request.param)))
 
@@ -63,7 +63,7 @@ def test_its_workbook_changes_nothing(whole: Whole, tmp_path: Path) -> None:
 
 
 def test_only_edits_of_its_files_change_it_and_an_empty_portal_becomes_the_same(
-    whole: Whole, tmp_path: Path, empty: Callable[[], None]
+    whole: Whole, tmp_path: Path, empty_portal: Callable[[], None]
 ) -> None:
     before, edited = (exported(tmp_path / each, whole.term) for each in ("before", "edited"))
 
@@ -79,7 +79,7 @@ def test_only_edits_of_its_files_change_it_and_an_empty_portal_becomes_the_same(
     assert changes == expected
     assert not {"edited", "stale", "unreadable", "count", "orphan", "duplicate"} & {*kinds(report)}
     assert updated(before, term=whole.term, overwrite=True, erase=True)[0] == expected
-    empty()
+    empty_portal()
     imported(before, whole.term)
     after = semester_files(whole.term)
     assert {name: (before / name).read_bytes() for name in after} == after

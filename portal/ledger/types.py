@@ -205,7 +205,7 @@ class SubmissionResult:
 
     @property
     def decisions(self) -> list[Decision]:
-        """Return the decision on each section, with what is true of the whole submission."""
+        """Return the decision on each section; each has the registrations after all of them."""
         return [
             replace(each, replayed=self.replayed, wake=self.wake, registrations=self.registrations)
             for result in self.results

@@ -80,7 +80,7 @@ def test_a_new_class_without_seats_has_those_of_its_students(
     assert (seats.status, seats.taken, seats.capacity) == ("OPEN", 2, 2)
 
 
-# By number of the section: what is special about it, and why its student is refused.
+# By section number: the values that differ from usual, and why the student is refused.
 RULES: dict[str, tuple[dict[str, Any], str]] = {
     "1": ({"status": "NEW"}, "Section not published"),
     "2": ({"status": "CANCELED"}, "Section canceled"),

@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 import zipfile
@@ -13,13 +14,14 @@ from datetime import timedelta
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from sqlalchemy import Connection, func, select, text
 from sqlalchemy.event import listen
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from portal.applications import preview, scanner, service
+from portal.applications import preview, service
 from portal.applications.history import locked, move, refresh_pages, subjects, tell_applicant
 from portal.applications.inspection import DocumentRefused, first_look
 from portal.applications.models import (
@@ -29,7 +31,6 @@ from portal.applications.models import (
     ApplicationDocument,
 )
 from portal.applications.preview import NoPreview
-from portal.applications.scanner import ScannerFailed
 from portal.applications.store import store
 from portal.backend import backend
 from portal.core.audit_trail import AuditEntry, add_audit_entry
@@ -370,7 +371,7 @@ def verdict(file: Path, name: str) -> tuple[str, int]:
     if "refused" in result:
         return str(result["refused"]), 0
     scan = backend().settings.clamd
-    return "virus" if scan and scanner.is_infected(scan, file) else "", int(result["pages"])
+    return "virus" if scan and _is_infected(scan, file) else "", int(result["pages"])
 
 
 def _tell(session: Session, document: ApplicationDocument) -> None:
@@ -384,3 +385,54 @@ def _tell(session: Session, document: ApplicationDocument) -> None:
         entry = move(session, owner, owner.state, "checked", None)
         tell_applicant(session, owner, entry, "checked")
     refresh_pages(session, owner)
+
+
+# The virus scanner: clamd, asked by its INSTREAM command
+
+SCANNER_PATIENCE = 30.0  # seconds for each part of the exchange
+PIECE = 64 * 1024
+LONGEST_ANSWER = 4096  # bytes
+
+
+class ScannerFailed(Exception):
+    """The scanner gave no verdict; the message says why."""
+
+
+def _is_infected(address: str, file: Path) -> bool:
+    """Return whether clamd at the address finds a virus in the file; raise ScannerFailed."""
+    try:
+        with _connected_to_scanner(address) as wire:
+            wire.sendall(b"zINSTREAM\0")
+            with file.open("rb") as content:
+                while piece := content.read(PIECE):
+                    wire.sendall(len(piece).to_bytes(4) + piece)
+            wire.sendall(bytes(4))
+            answer = _answer(wire)
+    except OSError as error:
+        raise ScannerFailed(str(error) or type(error).__name__) from error
+    if answer.endswith(" FOUND"):
+        return True
+    if answer.endswith(" OK"):
+        return False
+    raise ScannerFailed(answer or _k("The virus scanner did not respond."))
+
+
+def _connected_to_scanner(address: str) -> socket.socket:
+    if address.startswith("unix:"):
+        wire = socket.socket(socket.AF_UNIX)
+        wire.settimeout(SCANNER_PATIENCE)
+        try:
+            wire.connect(address.removeprefix("unix:"))
+        except OSError:
+            wire.close()
+            raise
+        return wire
+    found = urlsplit(address)
+    return socket.create_connection((found.hostname or "", found.port or 3310), SCANNER_PATIENCE)
+
+
+def _answer(wire: socket.socket) -> str:
+    answer = b""
+    while len(answer) < LONGEST_ANSWER and (piece := wire.recv(LONGEST_ANSWER)):
+        answer += piece
+    return answer.rstrip(b"\0\n").decode(errors="replace")

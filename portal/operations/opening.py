@@ -14,7 +14,7 @@ from portal.ledger.types import WindowView
 from portal.operations import figures
 from portal.operations.alarms import Alarm, opening_alarms
 from portal.operations.figures import Figures, Ready, TermNow, WindowNow
-from portal.operations.rehearsal.advice import Rehearsal, last_rehearsal
+from portal.operations.rehearsal.report import Rehearsal, last_rehearsal
 from portal.recorder.status import Lags
 from portal.waiting_room import room
 from portal.windows import readiness

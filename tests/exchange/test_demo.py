@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import func, select
 
 from portal.applications import documents, listing, service
+from portal.applications.documents import ScannerFailed
 from portal.applications.kinds import KINDS
 from portal.applications.listing import Filters
 from portal.applications.models import (
@@ -20,7 +21,6 @@ from portal.applications.models import (
     ApplicationDocument,
     Charge,
 )
-from portal.applications.scanner import ScannerFailed
 from portal.backend import Backend
 from portal.catalog import requisites
 from portal.catalog.models import CrossList, Instructor, Meeting

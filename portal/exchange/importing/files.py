@@ -1,8 +1,16 @@
-"""The files of an import: a folder, or a zip that may be hostile; and how they are stored."""
+"""The files of an import: a folder, or a zip that may be hostile; and how they are stored.
+
+Each sheet of a workbook of Excel or OpenDocument is a CSV file of its name.
+"""
 
 import hashlib
+import json
+import logging
+import os
 import re
 import struct
+import subprocess
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -14,17 +22,19 @@ from itertools import chain
 from mmap import ACCESS_READ, mmap
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from portal.core.db import transaction
 from portal.core.i18n import _k
+from portal.exchange.importing import workbook_sheets
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.models import ImportPart
-from portal.exchange.importing.workbook_sheets import MOST_TEXT
-from portal.exchange.importing.workbooks import is_workbook, read_sheets
+from portal.exchange.importing.workbook_sheets import MOST_TEXT, UNREADABLE
+
+log = logging.getLogger(__name__)
 
 MOST_FILES = 100
 MOST_BYTES = 2**30  # of all files together, unpacked
@@ -34,7 +44,9 @@ ENTRY = re.compile(b"PK\1\2")  # begins an entry in a zip's list of contents
 MOST_ENTRIES = 1000  # with folders and what systems add by themselves
 ENCRYPTED = 1
 PIECE = 2**20
+WORKBOOKS = {".xlsx", ".ods"}
 MOST_WORKBOOK = 2**26  # bytes; read as a whole
+WORKBOOK_SECONDS = 120.0
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 # Wrong names raise ValueError; unusual packing raises the last two.
 DAMAGE = (
@@ -105,17 +117,19 @@ def _with_ending(name: str, ending: str) -> str:
 
 def _with_sheets(files: Files) -> Files:
     """Return the files with the sheets of workbooks in the place of the workbooks."""
-    found = {name: open_ for name, open_ in files.openers.items() if not is_workbook(name)}
+    found = {
+        name: open_
+        for name, open_ in files.openers.items()
+        if PurePath(name).suffix.lower() not in WORKBOOKS
+    }
     shown: dict[str, str] = {}
     size = 0
     for name in sorted(files.openers.keys() - found.keys()):
         with files.open(name) as file:
             content = file.read(MOST_WORKBOOK + 1)
         if len(content) > MOST_WORKBOOK:
-            raise ImportFailedError(
-                _k("%(file)s is too large for a workbook. Save its sheets as CSV."), file=name
-            )
-        for sheet in read_sheets(name, content):
+            raise _too_large(name)
+        for sheet in _read_sheets(name, content):
             if sheet.file in found:
                 raise ImportFailedError(_k("%(file)s appears twice."), file=sheet.file)
             found[sheet.file] = partial(BytesIO, sheet.content)
@@ -124,6 +138,56 @@ def _with_sheets(files: Files) -> Files:
         if size > MOST_TEXT:
             raise ImportFailedError(_k("The workbooks are too large. Save their sheets as CSV."))
     return Files(found, shown)
+
+
+class _Sheet(NamedTuple):
+    """A sheet as a CSV file: its name as such a file, its name for people, and its content."""
+
+    file: str
+    shown: str
+    content: bytes
+
+
+def _read_sheets(name: str, content: bytes) -> list[_Sheet]:
+    """Return the visible sheets of a workbook. Raise ImportFailedError.
+
+    The only sheet of a workbook has the workbook's name, several have their own: `sections.csv`. A
+    process of its own reads it: see workbook_sheets.py.
+    """
+    with TemporaryDirectory(prefix="fairseat-workbook-") as folder:
+        file = Path(folder) / "workbook"
+        file.write_bytes(content)
+        command = [sys.executable, "-m", workbook_sheets.__name__, str(file), folder]
+        try:
+            done = subprocess.run(  # noqa: S603  our own module
+                command,
+                capture_output=True,
+                timeout=WORKBOOK_SECONDS,
+                check=False,
+                env={"PATH": os.defpath},
+            )
+        except subprocess.TimeoutExpired:
+            raise _too_large(name) from None
+        if done.returncode == UNREADABLE:
+            text = _k("%(file)s is not a readable workbook. Save it again, or as CSV.")
+            raise ImportFailedError(text, file=name)
+        if done.returncode:  # also if a limit ended it
+            log.warning("A workbook was not read: %s", done.stderr[-500:].decode(errors="replace"))
+            raise _too_large(name)
+        sheets = json.loads(done.stdout)
+        tables = [(Path(folder) / f"{at}.csv").read_bytes() for at in range(len(sheets))]
+    alone = len(sheets) == 1
+    shown = [name] if alone else [f"{name} ({each})" for each in sheets]
+    names = [PurePath(name).stem] if alone else sheets
+    names = ["_".join(each.lower().split()) + ".csv" for each in names]
+    if len(set(names)) < len(names):
+        raise ImportFailedError(_k("%(file)s has two sheets of the same name."), file=name)
+    return [_Sheet(*each) for each in zip(names, shown, tables, strict=True)]
+
+
+def _too_large(name: str) -> ImportFailedError:
+    text = _k("%(file)s is too large for a workbook. Save its sheets as CSV.")
+    return ImportFailedError(text, file=name)
 
 
 def _open_zip(path: Path) -> Files:

@@ -14,7 +14,6 @@ from portal.catalog.models import Term
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import read_only, transaction
 from portal.operations.rehearsal import practice_term, report
-from portal.operations.rehearsal.advice import machine
 from portal.operations.rehearsal.behavior import RUSH
 from portal.operations.rehearsal.crowd import Crowd, Timeline
 from portal.operations.rehearsal.practice_term import PracticeTerm
@@ -112,8 +111,8 @@ def _play(students: int, seconds: int, tell: Tell) -> dict[str, Any]:
     finally:
         crowd.end()
     found = {"students": students, "seconds": seconds, "stopped": stopped}
-    found |= {"machine": machine()} | _report(crowd, practice)
-    _note("rehearsal.end", practice.id, found)
+    found |= {"machine": report.machine()} | _report(crowd, practice)
+    _note(report.ENDED, practice.id, found)
     return found
 
 

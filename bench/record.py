@@ -21,7 +21,7 @@ from bench.sizes import CLASS, SEATS, batches, wishes
 from portal import backend as connections
 from portal import subscribers
 from portal.backend import backend
-from portal.core import memory
+from portal.core import resources
 from portal.core.checkpoints import checkpoint
 from portal.core.settings import Settings
 from portal.recorder.recorder import BATCH, drain
@@ -67,7 +67,7 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
         database = psycopg2.connect(settings.database_url)
         stack.callback(database.close)
         register_default_jsonb(database, loads=str)  # as the recorder writes it
-        memory.settle()  # as in a worker
+        resources.collect_seldom()  # as in a worker
         a_turn(database, WARMING)
         turns = [a_turn(database, STUDENTS // part) for _ in range(TURNS)]
         drained, raw = (mean(rates) for rates in zip(*turns, strict=True))

@@ -1,14 +1,18 @@
-"""A student's timetable: what they have and wait for, as a weekly grid and as lists."""
+"""A student's timetable: seats and waitlist positions as a weekly grid and lists; and breaks."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from functools import cached_property
 from zlib import crc32
 
-from portal.calendar.days_off import Break, breaks
+from sqlalchemy import select
+
+from portal.calendar.models import DayOff
 from portal.catalog.term_catalog import TermCatalog
 from portal.catalog.views import MeetingView, SectionView, TermView
-from portal.core.cache import AWAY
+from portal.core.cache import AWAY, Cache
+from portal.core.db import transaction
 from portal.ledger.types import HeldSeat, Registrations, WaitlistPosition
 from portal.recorder import read_with_fallback
 
@@ -16,6 +20,7 @@ STEP = 5  # minutes: the grid's finest line
 TINTS = 8  # colors that tell courses apart (static/css/schedule.css)
 HOUR = 60
 WORKDAYS = 5
+BREAKS_FRESH_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -165,6 +170,15 @@ def _end(each: TimedMeeting) -> int:
 
 
 @dataclass(frozen=True)
+class Break:
+    """Consecutive days off with one name: no class of the term meets."""
+
+    name: str
+    first: date
+    last: date
+
+
+@dataclass(frozen=True)
 class Timetable:
     """A student's sections of a term, with the days off."""
 
@@ -271,3 +285,32 @@ def _timed(entry: Entry) -> Iterator[TimedMeeting]:
     for each in entry.meetings:
         if each.mask and each.start is not None and each.end is not None:
             yield TimedMeeting(entry, each, each.start, each.end)
+
+
+# Breaks, from the days off of a term
+
+
+def breaks(term_id: int) -> tuple[Break, ...]:
+    """Return the breaks of a term in order, at most 10 seconds old."""
+    return _breaks.get(term_id)
+
+
+def join_days(days: Iterable[tuple[date, str]]) -> tuple[Break, ...]:
+    """Return days as breaks: consecutive days with one name make one break."""
+    found: list[Break] = []
+    for day, name in sorted(days):
+        before = found[-1] if found else None
+        if before and before.name == name and day - before.last == timedelta(days=1):
+            found[-1] = replace(before, last=day)
+        else:
+            found.append(Break(name, day, day))
+    return tuple(found)
+
+
+def _read_breaks(term_id: int) -> tuple[Break, ...]:
+    with transaction() as session:
+        found = session.execute(select(DayOff.day, DayOff.name).where(DayOff.term_id == term_id))
+        return join_days((row.day, row.name) for row in found)
+
+
+_breaks = Cache(_read_breaks, BREAKS_FRESH_SECONDS)

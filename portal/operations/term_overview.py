@@ -1,19 +1,23 @@
 """What an admin sees of a term: its windows, whom they are for, and how they go."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
+
+from sqlalchemy import Select, func, select
 
 from portal.backend import backend
 from portal.catalog import cohort_names
 from portal.catalog.models import Term
+from portal.core.cache import AWAY, Cache
 from portal.core.db import transaction
 from portal.core.sorting import Sorting
 from portal.ledger.types import WindowView
 from portal.operations.figures import ready
 from portal.recorder import read_with_fallback
-from portal.reports.progress import progress_of
+from portal.recorder.models import LoggedEvent
 from portal.waiting_room import room
 from portal.windows import cohorts, readiness
 from portal.windows.coverage import coverage_by_group
@@ -25,6 +29,14 @@ SORTS: dict[str, Callable[[WindowView], Any]] = {
     "begins": lambda window: window.opens,
     "ends": lambda window: window.closes,
     "name": lambda window: window.name.casefold(),
+}
+
+PROGRESS_FRESH_SECONDS = 3.0
+EVENTS_OF = {
+    "seats": ("enrolled", "promoted"),
+    "waits": ("waitlisted",),
+    "drops": ("dropped",),
+    "refused": ("refused",),
 }
 
 
@@ -89,7 +101,7 @@ def overview(term: Term, sorting: Sorting) -> dict[str, Any]:
         "running": {
             each.window.id: {
                 "room": room.state(term.id, each.window.id) if with_rooms else None,
-                "tally": progress_of(term.id, each.window),
+                "tally": _progress_of(term.id, each.window),
             }
             for each in shown
             if not each.over
@@ -107,3 +119,51 @@ def content_mark(overviews: Sequence[dict[str, Any]]) -> str:
     ]
     ids = [(each["term"].id, each["term"].state) for each in overviews]
     return sha256(repr([shown, ids]).encode()).hexdigest()[:16]
+
+
+# The progress of a window, counted from the event log; only new events are read.
+
+
+class Progress(NamedTuple):
+    """Seats given, waitlist joins, drops and refusals, as of event `seq`."""
+
+    seq: int = 0
+    seats: int = 0
+    waits: int = 0
+    drops: int = 0
+    refused: int = 0
+
+
+def _progress_of(term: int, window: WindowView) -> Progress:
+    """Return the progress, a few seconds old; the last known one while PostgreSQL is down."""
+    key = (term, window.id)
+    with suppress(*AWAY):
+        return _known.get(key)
+    return _known.peek(key) or Progress()
+
+
+def read_progress(key: tuple[int, int]) -> Progress:
+    """Return the current progress: the known one plus later events."""
+    term, window = key
+    before = _known.peek(key) or Progress()
+    during = LoggedEvent.context["during"].as_integer() == window
+    counts = [
+        func.count().filter(during, LoggedEvent.name.in_(names)).label(kind)
+        for kind, names in EVENTS_OF.items()
+    ]
+    with transaction() as session:
+        after = before.seq or session.scalar(_opened(window)) or 0
+        latest = select(func.max(LoggedEvent.seq), *counts)
+        last, *more = session.execute(
+            latest.where(LoggedEvent.term_id == term, LoggedEvent.seq > after)
+        ).one()
+    return Progress(last or after, *(one + new for one, new in zip(before[1:], more, strict=True)))
+
+
+def _opened(window: int) -> Select[int]:
+    """Return the query for the event that opened a window."""
+    of_window = LoggedEvent.aggregate == f"window:{window}"
+    return select(LoggedEvent.seq).where(of_window, LoggedEvent.name == "window_opened")
+
+
+_known = Cache(read_progress, PROGRESS_FRESH_SECONDS)

@@ -111,7 +111,7 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001  gunicorn's sig
 def post_worker_init(worker: Any) -> None:
     """Fill caches and start live updates before the first request; close sockets at the end."""
     from portal.backend import backend  # noqa: PLC0415
-    from portal.core import flags, latency, memory, metrics, resources  # noqa: PLC0415
+    from portal.core import flags, latency, metrics, resources  # noqa: PLC0415
     from portal.live.hub import close_pages_on_exit  # noqa: PLC0415
     from portal.web.http import request_log, slow_clients  # noqa: PLC0415
     from portal.windows import readiness  # noqa: PLC0415
@@ -127,7 +127,7 @@ def post_worker_init(worker: Any) -> None:
         answers = backend().redis, Event()
         Thread(target=latency.send_forever, args=answers, daemon=True, name="answers").start()
     readiness.read_ahead()
-    memory.settle()
+    resources.collect_seldom()
     Thread(target=readiness.watch, args=(Event(),), daemon=True, name="warmth").start()
     if started := os.environ.get("FAIRSEAT_STARTED"):  # the supervisor waits for it
         Path(started).touch()

@@ -3,8 +3,8 @@
 from datetime import date
 
 from portal.backend import Backend
-from portal.calendar.days_off import Break, breaks, join_days
 from portal.calendar.models import DayOff
+from portal.calendar.timetable import Break, breaks, join_days
 from portal.core.db import transaction
 from tests import cast as builders
 

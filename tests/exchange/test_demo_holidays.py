@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from portal.calendar.days_off import Break, join_days
+from portal.calendar.timetable import Break, join_days
 from portal.exchange.demo import coming_term, days_off
 
 

@@ -8,7 +8,7 @@ import click
 
 from portal import backend, subscribers
 from portal.catalog.term_catalog import live_terms
-from portal.core import logs, memory, metrics, resources, schema, traces, worker
+from portal.core import logs, metrics, resources, schema, traces, worker
 from portal.core.queue import QUEUES
 from portal.core.settings import Settings, var_folder
 from portal.exchange import demo
@@ -74,7 +74,7 @@ def worker_command(queue: str) -> None:
     with served():
         settings = _begin(queue)
         import_module(f"jobs.{queue}")  # now, so that the first job is as fast as the others
-        memory.settle()
+        resources.collect_seldom()
         worker.work(queue, settings.queue_url)
 
 

@@ -29,8 +29,7 @@ from portal.web.api import idempotency
 from portal.web.api.blueprint import InvalidRequest, bp, field_error, invalid
 from portal.web.api.catalog import SemesterQuery
 from portal.web.api.fields import LARGEST_ID, Id, Moment, characters, described, items, one_of
-from portal.web.api.paging import Page, PageQuery, page_of
-from portal.web.api.schemas import Answer, Body, answer, envelope
+from portal.web.api.schemas import Answer, Body, Page, PageQuery, answer, envelope, page_of
 from portal.web.http.access import requires, visitor
 from portal.web.http.uploads import takes_files
 

@@ -25,8 +25,7 @@ from portal.registration.next_steps import section_name
 from portal.web.api import recorded_reads
 from portal.web.api.blueprint import bp
 from portal.web.api.fields import Moment, QueryInteger, characters, described, one_of
-from portal.web.api.paging import Page, PageQuery, page_of
-from portal.web.api.schemas import Answer, answer, envelope
+from portal.web.api.schemas import Answer, Page, PageQuery, answer, envelope, page_of
 from portal.web.http.access import signed_in, visitor
 from portal.web.student.section_list import distinct_meetings, unknown_counts
 from portal.web.student.student_term import seats_open_to, section_title

@@ -1,4 +1,4 @@
-"""Schemas that all responses share: the envelope, problem details, and the kinds of problems."""
+"""What all responses share: the envelope, pages of lists, and problem details with their kinds."""
 
 from functools import cache
 from typing import Any, Literal
@@ -11,7 +11,7 @@ from portal.catalog.term_catalog import TermCatalog
 from portal.ledger.types import Reason
 from portal.registration.next_steps import RefusalContext
 from portal.registration.reasons import REASONS, explain
-from portal.web.api.fields import described, one_of
+from portal.web.api.fields import QueryInteger, described, one_of
 
 ProblemKind = Literal[
     "malformed",
@@ -123,3 +123,26 @@ def reasons_in_words(
     zone = backend().settings.zone
     context = RefusalContext(catalog, catalog.section(section), zone, swap_out=swapped)
     return [{"code": each.code, "message": each.text} for each in explain(reasons, context)]
+
+
+# Lists that come in pages
+
+PAGE, LARGEST_PAGE, LAST_PAGE = 40, 100, 100_000
+
+
+class PageQuery(ma.Schema):
+    page = QueryInteger(1, LAST_PAGE, load_default=1)
+    per_page = QueryInteger(1, LARGEST_PAGE, load_default=PAGE)
+
+
+class Page(Answer):
+    page = fields.Integer()
+    per_page = fields.Integer()
+    pages = fields.Integer()
+    total = fields.Integer()
+
+
+def page_of(query: dict[str, Any], total: int) -> dict[str, Any]:
+    """Return the fields of Page for a list of so many rows."""
+    page, size = query["page"], query["per_page"]
+    return {"page": page, "per_page": size, "pages": -(-total // size), "total": total}

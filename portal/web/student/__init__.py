@@ -16,7 +16,6 @@ from portal.web.student import (  # noqa: E402, F401  they use `bp`, and add the
     receipts,
     register,
     rounds,
-    row_size,
     schedule,
     section_page,
     term_page,

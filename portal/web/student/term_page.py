@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from cachetools import TTLCache, cached
-from flask import abort, render_template
+from flask import abort, current_app, redirect, render_template
 from flask.typing import ResponseReturnValue
 from htmx_flask import request
 from markupsafe import Markup
@@ -33,6 +33,7 @@ from portal.registration import limits
 from portal.registration.next_steps import section_name
 from portal.registration.plans import Plan
 from portal.registration.requests import Alternative
+from portal.web.account.login import safe_path
 from portal.web.forms import Sent
 from portal.web.http.access import requires, visitor
 from portal.web.http.request_info import split_url
@@ -40,7 +41,6 @@ from portal.web.http.shared_pages import Parts, render_shared
 from portal.web.student import bp, fragments
 from portal.web.student.plan_panel import on_plan_page, panel
 from portal.web.student.round_views import ballot_views
-from portal.web.student.row_size import row_size
 from portal.web.student.section_list import (
     PAGE,
     Listing,
@@ -97,7 +97,7 @@ def term(term_id: int) -> ResponseReturnValue:
 
 def _term_page(now: StudentTerm, found: Listing) -> str:
     """Render the whole page from a shared page and the student's own parts."""
-    parts, size = around(now), row_size()
+    parts, size = around(now), _row_size()
     own = {
         "head": fragments.render_fragment("student/refresh.html", **parts),
         "top": parts["top"] + _rounds(now),
@@ -299,3 +299,34 @@ def _named(offered: TermCatalog, alternative: Alternative) -> str:
         f"{section_name(view)}, {section_title(offered, view)}" if view else _("No longer offered")
         for view in views
     )
+
+
+# How high the rows of the section list are: each browser keeps the choice
+
+ROWS_COOKIE = "rows"
+ROWS_KEPT_SECONDS = 365 * 24 * 3600
+COMPACT, COMFORTABLE = "compact", "comfortable"
+
+
+def _row_size() -> str:
+    """Return the row size that this browser keeps; compact unless the student chose otherwise."""
+    return COMFORTABLE if request.cookies.get(ROWS_COOKIE) == COMFORTABLE else COMPACT
+
+
+@bp.post("/rows")
+@requires(Right.REGISTER)
+def choose_row_size(term_id: int) -> ResponseReturnValue:
+    """Return to the list with rows of the chosen size; the browser keeps the choice."""
+    size = request.form.get("rows", "")
+    if size not in {COMPACT, COMFORTABLE}:
+        abort(400)
+    response = redirect(safe_path(request.form.get("next", "") or f"/terms/{term_id}"), 303)
+    response.set_cookie(
+        ROWS_COOKIE,
+        size,
+        max_age=ROWS_KEPT_SECONDS,
+        secure=current_app.config["SESSION_COOKIE_SECURE"],
+        httponly=True,
+        samesite="Lax",
+    )
+    return response

@@ -7,8 +7,8 @@ from flask.testing import FlaskClient
 
 from portal.backend import backend
 from portal.catalog.models import Term
+from portal.operations import term_overview
 from portal.recorder.recorder import drain
-from portal.reports import progress
 from portal.waiting_room import room
 from tests.cast import (
     Cast,
@@ -160,6 +160,6 @@ def test_figures_continue_from_the_last_reading(term: Term, cast: Cast) -> None:
     for refused, student in enumerate((cast.ada, cast.ben, cast.cleo)):
         claim(student, section, window, wait=False)
         drain(term.id)
-        progress._tallies.clear() if refused == 1 else None  # noqa: SLF001 - a new process
-        found = progress.read((term.id, window.id))
+        term_overview._known.clear() if refused == 1 else None  # noqa: SLF001 - a new process
+        found = term_overview.read_progress((term.id, window.id))
         assert (found.seats, found.refused) == (1, refused)

@@ -72,7 +72,6 @@ class Wording:
     danger: bool = False
 
     def page(self, back: tuple[str, str], **more: Any) -> Confirmation:
-        """Return the page to confirm the change."""
         return Confirmation(
             title=str(self.title),
             button=str(self.button or self.title),

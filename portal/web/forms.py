@@ -418,6 +418,4 @@ class ReasonForm(Form):
 
 
 class OptionalReasonForm(Form):
-    """An optional reason."""
-
     reason = ReasonField(required=False)

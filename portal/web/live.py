@@ -58,7 +58,6 @@ def _begin(state: "BlueprintSetupState") -> None:
 
 
 def hub() -> Hub:
-    """Return the hub of this process."""
     found: Hub = current_app.extensions["live"]
     return found
 

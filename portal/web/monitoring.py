@@ -106,7 +106,6 @@ def _word(well: bool) -> str:  # noqa: FBT001  what it puts into words
 
 @cache
 def checks(settings: Settings) -> Checks:
-    """Return the checks of this process."""
     return Checks(settings)
 
 

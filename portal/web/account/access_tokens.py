@@ -32,8 +32,6 @@ def valid_for(default: str) -> SelectOneField:
 
 
 class TokenForm(Form):
-    """A new access token."""
-
     name = TextField(
         _l("Purpose"),
         longest=80,

@@ -44,8 +44,6 @@ def _address_field(longest: int) -> TextField:
 
 
 class AddressForm(Form):
-    """An email address."""
-
     email = _address_field(LONGEST_ADDRESS)
 
     def validate_email(self, field: TextField) -> None:
@@ -78,8 +76,6 @@ class NewPasswordForm(Form):
 
 
 class NewAccountForm(NewPasswordForm):
-    """A name and a password."""
-
     name = TextField(
         _l("Your full name"),
         longest=MAX_LENGTHS["name"],

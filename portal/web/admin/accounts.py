@@ -189,8 +189,6 @@ def _account(account_id: int) -> Account:
 
 
 class AccountForm(Form):
-    """All fields of an account."""
-
     rows: ClassVar[tuple[tuple[str, ...], ...]] = (("name", "email"),)
     known: ClassVar[dict[str, list[str]]] = {}  # suggestions for its fields
 
@@ -231,8 +229,6 @@ class AccountForm(Form):
 
 
 class NewAccountForm(AccountForm):
-    """All fields of a new account."""
-
     rows: ClassVar[tuple[tuple[str, ...], ...]] = (("username", "email"), ("name",))
 
     username = UsernameField()

@@ -53,7 +53,6 @@ def show(export_id: int) -> ResponseReturnValue:
 @bp.get("/exports/<int:export_id>/oneroster.zip")
 @requires(Right.EXCHANGE_DATA)
 def fetch(export_id: int) -> ResponseReturnValue:
-    """Return the file."""
     found = _mine(export_id)
     if found.size is None:
         abort(404)

@@ -103,7 +103,6 @@ def _read_again(form: ColumnsForm, tables: list[ImportTable], import_id: int) ->
 @bp.route("/columns/<int:mapping_id>/delete", methods=["GET", "POST"])
 @requires(Right.EXCHANGE_DATA)
 def delete(mapping_id: int) -> ResponseReturnValue:
-    """Delete a saved column mapping."""
     back = url_for("admin.imports.index")
     with transaction() as session:
         found = columns.find(session, mapping_id) or abort(404)

@@ -44,8 +44,6 @@ class AccountForm(Form):
 
 
 class InstructorForm(Form):
-    """All fields of an instructor."""
-
     name = TextField(_l("Name"), missing=_l("Enter a name."))
     email = EmailField()
     department = SelectOneField(_l("Department"))
@@ -200,7 +198,6 @@ def delete(instructor_id: int) -> ResponseReturnValue:
 @bp.route("/<int:instructor_id>/link", methods=["GET", "POST"])
 @requires(Right.CHANGE_INSTRUCTORS)
 def link(instructor_id: int) -> ResponseReturnValue:
-    """Link an account to an instructor."""
     instructor, form = _instructor(instructor_id), AccountForm(request.values)
     with transaction() as session:
         account = instructors.account_of(session, form.account.data)
@@ -226,7 +223,6 @@ def link(instructor_id: int) -> ResponseReturnValue:
 @bp.route("/<int:instructor_id>/unlink", methods=["GET", "POST"])
 @requires(Right.CHANGE_INSTRUCTORS)
 def unlink(instructor_id: int) -> ResponseReturnValue:
-    """Unlink an account from an instructor."""
     instructor = _instructor(instructor_id)
     name = request.form.get("account", instructor.username or "").replace("\0", "")
     with transaction() as session:

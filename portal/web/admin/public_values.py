@@ -14,8 +14,6 @@ from portal.windows.rounds import normal_value
 
 
 class ValueForm(Form):
-    """A public value."""
-
     value = TextField(
         _l("Public value"),
         longest=300,

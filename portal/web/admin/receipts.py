@@ -69,7 +69,6 @@ def show(code: str) -> ResponseReturnValue:
 
 
 def find_receipt(text: str) -> Receipt | None:
-    """Return the receipt of that code."""
     try:
         return receipts.find(text)
     except ValueError:

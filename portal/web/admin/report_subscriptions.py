@@ -83,7 +83,6 @@ def index() -> ResponseReturnValue:
 @bp.post("")
 @requires(Right.SUBSCRIBE)
 def subscribe() -> ResponseReturnValue:
-    """Subscribe to a report."""
     form = SubscriptionForm().offer()
     if not form.validate():
         return _page(form), 422
@@ -126,7 +125,6 @@ def edit(subscription_id: int) -> ResponseReturnValue:
 @bp.route("/<int:subscription_id>/end", methods=["GET", "POST"])
 @requires(Right.SUBSCRIBE)
 def end(subscription_id: int) -> ResponseReturnValue:
-    """End a subscription."""
     found = _find(subscription_id)
     if found is None and request.method == "POST":  # the same form was sent again
         return go(url_for(".index"))

@@ -69,7 +69,6 @@ class StudentForm(Form):
 @bp.route("/admit", methods=["GET", "POST"])
 @requires(Right.CHANGE_WINDOWS)
 def let_in(term_id: int, window_id: int) -> ResponseReturnValue:
-    """Let the next students in."""
     window, form = _window(term_id, window_id), CountForm()
 
     def act(reason: str) -> str:

@@ -193,7 +193,6 @@ def first_values(term: Term) -> dict[str, Any]:
 
 
 def values_of(session: Session, found: Round) -> dict[str, Any]:
-    """Return a round as the form's values."""
     known = details(found)
     chosen = dict(zip(PRIORITIES, (*known.priorities, "", "", ""), strict=False))
     cohort = {kind: known.cohort.get(kind, []) for kind in KINDS}

@@ -130,7 +130,6 @@ def round_state(state: str) -> str:
 @bp.get("")
 @requires(Right.SEE_ROUNDS)
 def index(term_id: int) -> ResponseReturnValue:
-    """Render the rounds of a term."""
     found, clock = rounds.of_term(term_id), local_clock()
     rows = [(each, [clock.full(_ms(each, name)) for name in TIMES]) for each in found]
     return render_template("admin/rounds.html", term=term_or_404(term_id), rounds=rows)

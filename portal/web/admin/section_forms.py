@@ -165,8 +165,6 @@ def _date_field(label: str) -> ParsedField:
 
 
 class MeetingForm(Row):
-    """A meeting."""
-
     title = _l("Meeting %(number)s: %(message)s")
     counting = ("days", "starts", "ends", "room", "kind")
 
@@ -321,7 +319,6 @@ class SectionForm(Form):
             row.form.offer(session, cohort_choices)
 
     def part(self, name: str) -> list[Field]:
-        """Return the fields of a part of the form."""
         return [self[each.name] for each in FIELDS.values() if each.part == name != "lists"]
 
     @property

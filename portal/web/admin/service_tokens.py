@@ -18,8 +18,6 @@ bp = Blueprint("service_tokens", __name__, url_prefix="/service-tokens")
 
 
 class ServiceTokenForm(Form):
-    """A new service token."""
-
     name = TextField(
         _l("Name of the program"),
         longest=80,

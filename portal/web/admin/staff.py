@@ -28,8 +28,6 @@ class FindForm(Form):
 
 
 class RolesForm(Form):
-    """The roles of an account."""
-
     roles = ChoicesField(
         _l("Roles"), choices=lambda: {name: ROLES[name].label for name in STAFF_ROLES}
     )

@@ -58,8 +58,6 @@ def _codes_field(label: str) -> ParsedField:
 
 
 class StudentForm(Form):
-    """All fields of a student."""
-
     rows: ClassVar[tuple[tuple[str, ...], ...]] = (
         ("name", "number"),
         ("level", "year"),
@@ -140,8 +138,6 @@ class StudentForm(Form):
 
 
 class NewStudentForm(StudentForm):
-    """All fields of a new student."""
-
     rows: ClassVar[tuple[tuple[str, ...], ...]] = (("username", "email"), *StudentForm.rows)
 
     username = UsernameField()

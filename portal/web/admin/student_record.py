@@ -81,8 +81,6 @@ def _one(rows: Iterable[Row], number: int) -> Row:
 
 
 class HoldForm(Form):
-    """A new hold."""
-
     rows = (("since", "until"),)
 
     kind = TextField(
@@ -114,7 +112,6 @@ class HoldForm(Form):
 @bp.route("/holds/new", methods=["GET", "POST"])
 @requires(Right.CHANGE_HOLDS)
 def place_hold(student_id: int) -> ResponseReturnValue:
-    """Set a hold."""
     record, form = record_or_404(student_id), HoldForm()
 
     def act(reason: str) -> str:
@@ -355,7 +352,6 @@ class CompletedForm(Form):
 
     @property
     def wanted(self) -> CompletedRecord | None:
-        """Return the new record."""
         if "remove" in self and self.remove.data:
             return None
         grade = grades.known(self.grade.data) or self.grade.data
@@ -426,8 +422,6 @@ def _mark(course: CompletedRecord | None) -> str:
 
 
 class AdviserForm(Form):
-    """The adviser of a student."""
-
     account = TextField(
         _l("Username of the adviser"),
         longest=64,

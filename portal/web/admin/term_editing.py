@@ -109,8 +109,6 @@ class SourceForm(Form):
 
 
 class NewTermForm(TermForm):
-    """A new term."""
-
     source = SelectOneField(
         _l("Copy from"),
         choices=lambda: (

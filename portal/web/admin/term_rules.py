@@ -43,8 +43,6 @@ FIRST_COME = _l("Waitlists are first come, first served.")
 
 
 class RulesForm(Form):
-    """The rules of a term."""
-
     credit_limit = DecimalField(
         LABELS["credit_limit"],
         most=100,

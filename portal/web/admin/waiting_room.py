@@ -56,8 +56,6 @@ OVERTAKEN = _l("The limits have changed. Check them and try again.")
 
 
 class LimitsForm(Form):
-    """The two limits of a waiting room."""
-
     per_minute = NumberField(
         _l("Admissions per minute"),
         most=room.MOST,

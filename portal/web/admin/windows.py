@@ -198,7 +198,6 @@ def _with_effects(
     subject: ScheduledWindow,
     times: TimesForm,
 ) -> Confirmation:
-    """Return the page with the effects of the change."""
     before, now, term = subject.window, subject.phase.now, catalog_of(term_id).term
     if action.fields:
         after = replace(before, **times.values)

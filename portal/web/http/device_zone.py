@@ -88,7 +88,6 @@ def _hours_ahead(zone: ZoneInfo, institution: ZoneInfo, moment: datetime) -> flo
 
 @lru_cache(maxsize=256)
 def _zone(name: str) -> ZoneInfo | None:
-    """Return a zone by its name; None if it is unknown."""
     if not name or len(name) > LONGEST:
         return None
     try:

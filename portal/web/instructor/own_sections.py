@@ -18,8 +18,6 @@ from portal.web.http.access import visitor
 
 @dataclass(frozen=True)
 class InstructorSection:
-    """A section and its term."""
-
     term: TermView
     section: SectionView
 

@@ -66,7 +66,6 @@ class OverrideForm(Form):
 @bp.route("/sections/<int:section_id>/requests/seats", methods=["GET", "POST"])
 @requires(Right.TEACH)
 def ask_seats(section_id: int) -> ResponseReturnValue:
-    """Request more seats in a section."""
     shown, form = taught_section(section_id), SeatsForm()
     form.wanted.least = shown.section.capacity + 1
     capacity = formatting.number(shown.section.capacity)

@@ -299,7 +299,6 @@ def back_from_fee(term_id: int, application_id: int) -> ResponseReturnValue:
 @bp.get("/applications/<int:application_id>/receipt")
 @requires(Right.APPLY)
 def fee_receipt(term_id: int, application_id: int) -> ResponseReturnValue:
-    """Render the receipt of a payment."""
     line = _mine(term_id, application_id)
     if not (line.charge and line.charge.paid_at):
         abort(404)

@@ -150,7 +150,6 @@ def _offered_once(reason: Explanation, here: set[str], offered: set[str]) -> Exp
 
 
 def receipt_codes(term: int, answers: Iterable[Decision]) -> list[str]:
-    """Return the receipt codes of decisions."""
     return [code(term, each.seq) for each in answers if each.seq]
 
 
@@ -196,7 +195,6 @@ def waiting(stands: WaitingRoomStatus, view: SectionView) -> tuple[str, dict[str
 
 
 def address(view: SectionView, act: str) -> str:
-    """Return the address of an action on a section."""
     return f"/terms/{view.term_id}/sections/{view.id}/{act}"
 
 

@@ -120,7 +120,6 @@ def drop_form(
 
 
 def leave_form(now: StudentTerm, view: SectionView, answers: Sequence[Decision] = ()) -> str:
-    """Render the form that leaves a waitlist."""
     position = now.positions.get(view.id)
     known = now.precheck.needed_by_while_waiting(view.id)
     if not position:

@@ -176,7 +176,6 @@ class StudentTerm:
         return f"{crc32(repr(shown).encode()):08x}"
 
     def title(self, view: SectionView) -> str:
-        """Return the title of a section."""
         return section_title(self.catalog, view)
 
     @cached_property

@@ -208,7 +208,6 @@ def leave(now: StudentTerm) -> WaitingRoomStatus:
 
 
 def has_waiting_rooms() -> bool:
-    """Return whether waiting rooms are on."""
     return backend().settings.room is not None
 
 

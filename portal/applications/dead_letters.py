@@ -49,7 +49,6 @@ def dead(session: Session, most: int) -> list[DeadLetter]:
 
 
 def number_dead(session: Session) -> int:
-    """Return the number of dead letters."""
     return sum(_count(session, model) for model in MODELS.values())
 
 

@@ -153,7 +153,6 @@ class Kind:
     keep_days: int = 365  # of documents after the decision, unless the registrar sets another time
 
     def step(self, name: str) -> Step | None:
-        """Return the step of that name."""
         return next((each for each in self.steps if each.name == name), None)
 
     def needless_until(self, term: TermView) -> date | None:

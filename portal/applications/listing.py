@@ -55,12 +55,10 @@ class ApplicationView:
 
     @property
     def id(self) -> int:
-        """The application's id."""
         return self.application.id
 
     @property
     def kind(self) -> Kind:
-        """Return what its kind declares."""
         return KINDS[self.application.kind]
 
     @property

@@ -44,7 +44,6 @@ def keep_days(session: Session) -> dict[str, int]:
 
 
 def set_keep_days(wanted: Mapping[str, int], by: int, reason: str) -> None:
-    """Set these times."""
     with transaction() as session:
         before = keep_days(session)
         for kind, days in wanted.items():

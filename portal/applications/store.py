@@ -48,7 +48,6 @@ class Folder:
             begun.unlink(missing_ok=True)
 
     def read(self, key: str) -> bytes:
-        """Return a content."""
         return (self.root / key).read_bytes()
 
     def delete(self, key: str) -> None:
@@ -84,19 +83,16 @@ class S3:
         self.client = boto3.client("s3", endpoint_url=bucket.url or None, config=times)
 
     def put(self, key: str, content: bytes) -> None:
-        """Store a content."""
         with _failures():
             self.client.put_object(Body=content, Bucket=self.bucket, Key=self.prefix + key)
 
     def read(self, key: str) -> bytes:
-        """Return a content."""
         with _failures():
             found = self.client.get_object(Bucket=self.bucket, Key=self.prefix + key)
             content: bytes = found["Body"].read()
         return content
 
     def delete(self, key: str) -> None:
-        """Delete a content."""
         with _failures():
             self.client.delete_object(Bucket=self.bucket, Key=self.prefix + key)
 
@@ -135,7 +131,6 @@ def _failures() -> Iterator[None]:
 
 
 def store() -> "Folder | S3":
-    """Return the store of the settings."""
     settings = backend().settings
     return _bucket(settings.bucket) if settings.bucket else Folder(settings.documents)
 

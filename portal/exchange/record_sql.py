@@ -172,7 +172,6 @@ class Kind:
 
     @property
     def table(self) -> Table:
-        """Return the table."""
         return Base.metadata.tables[self.name]
 
     @property

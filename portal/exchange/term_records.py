@@ -90,8 +90,6 @@ class Base:
 
 
 def read_term_records(session: Session, term: str) -> TermRecords:
-    """Return the records of the term of that name."""
-
     def rows(query: str, kind: str) -> Any:
         statement = text(query.format(records=KINDS[kind].select))
         return session.execute(statement, {"term": term})

@@ -50,7 +50,6 @@ class RequestView:
 
     @property
     def id(self) -> int:
-        """Return the request's id."""
         return self.request.id
 
     def outlook(self, capacity: int | None = None) -> WaitlistOutlook:
@@ -98,7 +97,6 @@ def decided_requests(before: int | None = None) -> list[RequestView]:
 
 
 def one(request_id: int) -> RequestView | None:
-    """Return the request of that id."""
     found = _views(select(InstructorRequest).where(InstructorRequest.id == request_id))
     return found[0] if found else None
 

@@ -119,7 +119,6 @@ class Hub:
                 del self._of_account[account]
 
     def add(self, page: Page) -> None:
-        """Add a page."""
         self.start()
         with self._lock:
             self.pages.add(page)
@@ -147,7 +146,6 @@ class Hub:
                     found.ended = True
 
     def remove(self, page: Page) -> None:
-        """Remove a page."""
         with self._lock:
             self.pages.discard(page)
             self._listeners.subscribe(page, set())

@@ -22,7 +22,6 @@ class OperationsReader(NamedTuple):
 
 
 def reader_of(visitor: Visitor, language: str) -> OperationsReader:
-    """Return the kind of reader that a visitor is."""
     return OperationsReader(language, visitor.may(Right.OPERATE))
 
 

@@ -52,7 +52,6 @@ class Listeners:
         self._listeners: dict[Topic, set[Page]] = {}
 
     def of(self, topic: Topic) -> Iterable["Page"]:
-        """Return the pages that listen to the topic."""
         return self._listeners.get(topic, ())
 
     def by_topic(self, kind: str) -> dict[Topic, set["Page"]]:

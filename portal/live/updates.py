@@ -78,7 +78,6 @@ class Updates:
     rooms: dict[Topic, RoomState] = field(default_factory=dict)  # the latest state of each
 
     def add_event(self, term: int, event: dict[str, Any]) -> None:
-        """Add an event of the ledger."""
         name, section = event["name"], event.get("section")
         if name in WINDOW_SIGNALS:
             signal, between = WINDOW_SIGNALS[name]
@@ -101,7 +100,6 @@ class Updates:
             self.add_signal(topics.student(term, student), PageSignal("recorded", detail))
 
     def add_student_signal(self, term: int, message: dict[str, Any]) -> None:
-        """Add a message to a student."""
         name, topic = message["signal"], topics.student(term, message["student"])
         self.add_signal(topic, PageSignal(name, message["detail"], STUDENT_SIGNALS[name]))
         if name == "notice":
@@ -109,7 +107,6 @@ class Updates:
             self.add_signal(topic, PageSignal("own", {}, LATER_MS))
 
     def add_notification(self, account: int, _message: Any) -> None:
-        """Add that an account has a new notification."""
         self.add_signal(topics.account(account), PageSignal("notice", {}, SOON_MS))
 
     def add_room(self, term: int, message: dict[str, Any]) -> None:

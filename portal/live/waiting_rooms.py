@@ -78,7 +78,6 @@ class WaitingRooms:
             raise away
 
     def send_heartbeats_forever(self, ended: Event) -> None:
-        """Send heartbeats until `ended`."""
         while not ended.wait(HEARTBEAT_SECONDS):
             try:
                 self.send_heartbeats()

@@ -57,7 +57,6 @@ class Wording:
 
 
 def all_kinds() -> list[str]:
-    """Return the names of all kinds of mail."""
     return [*KINDS, *OTHER_KINDS]
 
 

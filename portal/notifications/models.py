@@ -69,7 +69,6 @@ def due_index(table: str, *columns: str) -> Index:
 
 
 def dead_index(table: str, *columns: str) -> Index:
-    """Return the index of dead letters."""
     return Index(f"ix_{table}_dead", *columns, postgresql_where="dead_at IS NOT NULL")
 
 

@@ -167,7 +167,6 @@ def dead(session: Session, most: int | None = None) -> list[DeadLetter]:
 
 
 def number_dead(session: Session) -> int:
-    """Return the number of dead letters."""
     return session.scalar(select(func.count()).select_from(OutboxEntry).where(*DEAD)) or 0
 
 

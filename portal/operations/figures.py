@@ -226,7 +226,6 @@ class Switch:
 
 
 def read_figures() -> Figures:
-    """Return all figures."""
     all_terms = or_none(live_terms) or []
     at = or_none(backend().ledger.now) or 0
     ids = tuple(term.id for term in all_terms)

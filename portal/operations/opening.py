@@ -55,7 +55,6 @@ class Opening:
 
     @property
     def seats(self) -> MinuteChart:
-        """Return the seats given in each minute."""
         return MinuteChart(self.tally.seats_by_minute, LEAST_SEATS)
 
     @property

@@ -75,7 +75,6 @@ def workers(redis: Redis, queue: Queue | None = None) -> list[BaseWorker]:
 
 
 def queues(redis: Redis) -> list[QueueState]:
-    """Return the state of every queue."""
     with redis.pipeline(transaction=False) as pipe:
         for name in QUEUES:
             queue = Queue(name, connection=redis)

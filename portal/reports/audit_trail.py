@@ -40,7 +40,6 @@ class Query:
 
     @staticmethod
     def invalid_days(args: Mapping[str, str]) -> dict[str, str]:
-        """Return the invalid days of a query string."""
         given = {name: _clean(args.get(name, "")) for name in DAYS}
         return {name: text for name, text in given.items() if text and not _day(text)}
 
@@ -86,7 +85,6 @@ def all_entries(query: Query, zone: ZoneInfo) -> Iterator[AuditEntry]:
 
 
 def find_entry(entry_id: int) -> AuditEntry | None:
-    """Return the entry with that id."""
     with transaction() as session:
         return session.scalar(_entries().where(AuditEntry.id == entry_id))
 

@@ -203,7 +203,6 @@ ORDER = (*(group_name for _most, group_name in LATE), "late:more", "away")
 
 
 def group_name(kind: str, group: str) -> str:
-    """Return the name of a group."""
     if group.startswith("early:"):
         tenth = int(group.removeprefix("early:"))
         start, end = (

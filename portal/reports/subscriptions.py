@@ -165,7 +165,6 @@ def subscriptions_of(session: Session, account: int) -> list[SubscriptionView]:
 
 
 def find(session: Session, account: int, number: int) -> SubscriptionView | None:
-    """Return a subscription of that account."""
     mine = ReportSubscription.account_id == account, ReportSubscription.id == number
     row = session.execute(_views(*mine)).one_or_none()
     return SubscriptionView(*row) if row else None

@@ -70,7 +70,6 @@ class Child:
 
     @property
     def whole_env(self) -> dict[str, str]:
-        """Return its environment."""
         return dict(self.env) if self.own_env else {**os.environ, **self.env}
 
     def _begin(self, log: BinaryIO | None) -> Process:
@@ -88,7 +87,6 @@ class Child:
 
     @property
     def alive(self) -> bool:
-        """Return whether it runs."""
         return self.process is not None and self.process.poll() is None
 
     def ask_to_stop(self) -> None:
@@ -152,7 +150,6 @@ class SupervisedChild:
     longest_wait: float = LONGEST_WAIT  # seconds
 
     def start(self) -> None:
-        """Start it now."""
         self.started, self.due = time.monotonic(), None
         self.child.start()
 

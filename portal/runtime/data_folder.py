@@ -116,7 +116,6 @@ class DataFolder:
         return found
 
     def release(self) -> None:
-        """Release the folder for other owners."""
         if self.lock >= 0:
             (self.path / "run.json").unlink(missing_ok=True)
             (self.path / "pids.json").unlink(missing_ok=True)

@@ -106,7 +106,6 @@ class StartingPage:
         return self._child.alive
 
     def start(self) -> None:
-        """Start answering."""
         self._child.start()
 
     def stop(self) -> None:

@@ -59,7 +59,6 @@ class Handler(BaseHTTPRequestHandler):
     translations = ""  # the folder
 
     def answer(self) -> None:
-        """Answer the request."""
         language, texts = self._texts()
         kind, body = self._body(language, _words(texts, reads=self._reads))
         self.send_response(503)

@@ -46,7 +46,6 @@ class StripeCheckout:
         )
 
     def open(self, bill: Bill) -> Checkout:
-        """Return the checkout of a charge."""
         item: Any = {
             "quantity": 1,
             "price_data": {

@@ -26,7 +26,6 @@ class TestProvider:
     name = "test"
 
     def open(self, bill: Bill) -> Checkout:
-        """Return the checkout of a charge."""
         reference = f"{PREFIX}{bill.charge}"
         return Checkout(reference, f"{backend().settings.url}/payments/test/{bill.charge}")
 

@@ -58,7 +58,6 @@ def exports_of(session: Session, account: int) -> list[Export]:
 
 
 def enqueue(export_id: int) -> None:
-    """Enqueue the job that makes it."""
     seconds = LONGEST.total_seconds()
     enqueue_background("make_export", export_id, f"export-{export_id}", seconds)
 
@@ -127,7 +126,6 @@ def content(export_id: int) -> Iterator[bytes]:
 
 
 def delete_expired(session: Session) -> None:
-    """Delete exports that have expired."""
     old = Export.asked_at < datetime.now(UTC) - KEPT
     session.execute(
         delete(ExportPart).where(ExportPart.export_id.in_(select(Export.id).where(old)))

@@ -173,7 +173,6 @@ def sessions(session: Session) -> Iterator[Cells]:
 
 
 def courses(session: Session) -> Iterator[Cells]:
-    """Yield the courses."""
     departments = _names(session, "org")
     for row in _named(session, "course", "course"):
         title = row.fields.pop("title")

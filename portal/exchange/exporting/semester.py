@@ -66,7 +66,6 @@ def write_workbook(term: str, out: BinaryIO) -> None:
 
 
 def semester_files(term: str) -> dict[str, bytes]:
-    """Return the files of a term by name."""
     tables, found, order = _read(term)
     files = {f"{name}.csv": b"".join(csv_pieces(rows)) for name, rows in tables.items()}
     return files | {TREES: _requisites(found, order).encode()}

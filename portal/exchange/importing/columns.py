@@ -268,7 +268,6 @@ def _same_headings(one: Meanings, other: Meanings) -> bool:
 
 
 def find(session: Session, mapping_id: int) -> ColumnMapping | None:
-    """Return a saved mapping."""
     return session.get(ColumnMapping, mapping_id) if mapping_id < 2**31 else None
 
 

@@ -63,7 +63,6 @@ class Files:
     sheets: dict[str, str] = field(default_factory=dict)  # names for people, of workbooks' sheets
 
     def names(self) -> list[str]:
-        """Return the names of the files."""
         return sorted(self.openers)
 
     def shown(self, name: str) -> str:

@@ -52,8 +52,6 @@ RECORD_NAMES = {
 
 @dataclass(frozen=True)
 class FindingKind:
-    """A kind of finding."""
-
     action: Action
     why: str
     todo: str = ""

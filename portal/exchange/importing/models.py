@@ -187,8 +187,6 @@ LAYOUTS = ("semester", "oneroster")
 
 @dataclass(frozen=True)
 class Options:
-    """The options of an import."""
-
     layout: str = "semester"
     term: str = ""  # of a semester: its name
     update: bool = False  # whether the term may exist already
@@ -211,7 +209,6 @@ class Options:
         return self.layout != "semester"
 
     def as_json(self) -> dict[str, Any]:
-        """Return the options as JSON values."""
         return {
             name: value.isoformat() if isinstance(value, date) else value
             for name, value in asdict(self).items()

@@ -178,7 +178,6 @@ def _rules_against(
 
 
 def _held(session: Session, term: int, students: list[int]) -> dict[int, list[HeldSeat]]:
-    """Return the seats of those students in the term."""
     found: defaultdict[int, list[HeldSeat]] = defaultdict(list)
     seats = select(Enrollment.student_id, Enrollment.section_id, Enrollment.credits).where(
         Enrollment.term_id == term,

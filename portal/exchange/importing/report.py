@@ -44,7 +44,6 @@ class Note:
 
     @property
     def why(self) -> str:
-        """Return the reason."""
         return f"{FINDINGS[self.kind].why} {self.more}".strip()
 
     @property
@@ -93,7 +92,6 @@ class Report:
         ]
 
     def of(self, kind: str) -> list[Note]:
-        """Return the notes of a kind."""
         return [note for note in self.notes if note.kind == kind]
 
     def write(self, path: Path) -> None:

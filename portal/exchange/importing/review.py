@@ -87,7 +87,6 @@ class Finding:
 
 
 def changes(session: Session, found: Import) -> list[KindChanges]:
-    """Return the changes, kind by kind."""
     counts = found.counts
     shown = {kind: KindChanges(kind, counts[kind], {}) for kind in KINDS if kind in counts}
     for row in examples(session, found.id, EXAMPLES):

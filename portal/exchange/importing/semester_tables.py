@@ -188,12 +188,10 @@ class SemesterTables:
 
     @cached_property
     def sections(self) -> list[Row]:
-        """Return the rows of sections."""
         return self._scheduled[0] if self.schedule else list(self.rows(SECTIONS))
 
     @cached_property
     def meetings(self) -> list[Row]:
-        """Return the rows of meetings."""
         scheduled = self._scheduled[1] if self.schedule else []
         return [*scheduled, *self.rows(MEETINGS)]
 

@@ -57,7 +57,6 @@ def write_changes(session: Session, import_id: int, counts: Counts, progress: Pr
 
 
 def changed_terms(session: Session, import_id: int) -> list[int]:
-    """Return the ids of terms with changes."""
     return list(session.scalars(CHANGED_TERMS, {"id": import_id}))
 
 

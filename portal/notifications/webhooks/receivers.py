@@ -40,7 +40,6 @@ def webhooks(session: Session) -> Sequence[Webhook]:
 
 
 def webhook(session: Session, webhook_id: int) -> Webhook | None:
-    """Return a receiver; None if there is none."""
     return next((each for each in webhooks(session) if each.id == webhook_id), None)
 
 

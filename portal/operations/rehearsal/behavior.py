@@ -55,7 +55,6 @@ class Act:
 
 
 def phase_at(moment: float) -> Phase:
-    """Return the phase of a moment."""
     return next((phase for phase in PHASES if moment < phase.end), STRAGGLERS)
 
 

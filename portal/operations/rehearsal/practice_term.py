@@ -34,8 +34,6 @@ class NotForPractice(Exception):
 
 @dataclass(frozen=True)
 class PracticeTerm:
-    """A practice term and who is in it."""
-
     id: int
     usernames: list[str]
     numbers: list[str]

@@ -57,7 +57,6 @@ class Settings:
 
     @cached_property
     def by_id(self) -> dict[str, Section]:
-        """The sections by id."""
         return {section.id: section for section in self.sections}
 
 
@@ -92,7 +91,6 @@ class Ballot:
 
     @property
     def sections(self) -> set[str]:
-        """The sections that the ballot names."""
         bundles = (bundle for choice in self.choices for bundle in choice.alternatives)
         return {section for bundle in bundles for section in bundle}
 
@@ -154,7 +152,6 @@ def to_json(value: Settings | Ballot) -> dict[str, Any]:
 
 
 def settings_from_json(data: Mapping[str, Any]) -> Settings:
-    """Return the settings from their JSON."""
     sections = tuple(
         Section(
             **{
@@ -170,7 +167,6 @@ def settings_from_json(data: Mapping[str, Any]) -> Settings:
 
 
 def ballot_from_json(data: Mapping[str, Any]) -> Ballot:
-    """Return a ballot from its JSON."""
     choices = tuple(
         Choice(tuple(tuple(bundle) for bundle in each["alternatives"]), each["joint"])
         for each in data["choices"]

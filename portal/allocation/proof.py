@@ -49,7 +49,6 @@ def code_of(key: str, student: int, number: str) -> str:
 
 
 def seed_of(secret: str, public_value: str) -> str:
-    """Return the seed of a round."""
     return sha256(f"{secret}:{public_value}")
 
 

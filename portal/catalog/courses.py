@@ -108,7 +108,6 @@ class CourseDetails(RecordDetails):
 
 
 def details(session: Session, course: Course) -> CourseDetails:
-    """Return the course's details."""
     department = session.get_one(Department, course.department_id)
     return CourseDetails(
         code=course.code,

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
 
 def courses(section: "SectionView", catalog: "TermCatalog") -> list[int]:
-    """Return the courses that the section's course is linked with."""
     return [each for choice in _needed(section.corequisites, section, catalog) for each in choice]
 
 

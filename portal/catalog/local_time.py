@@ -30,7 +30,6 @@ class LocalClock:
     zone: ZoneInfo
 
     def at(self, ms: int) -> datetime:
-        """Return the local time of a moment."""
         return datetime.fromtimestamp(ms / 1000, self.zone)
 
     def day(self, ms: int) -> str:

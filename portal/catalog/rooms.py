@@ -81,7 +81,6 @@ def search(session: Session, text: str, limit: int | None = None) -> list[Room]:
 
 
 def use_of(offered: TermCatalog, rooms: list[Room]) -> list[RoomUse]:
-    """Return what meets in each of the rooms."""
     found = _bookings(offered)
     return [RoomUse(each.id, each.name, each.seats, found.get(each.name, ())) for each in rooms]
 

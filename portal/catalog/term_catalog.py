@@ -39,7 +39,6 @@ class TermCatalog:
     gone: Mapping[int, str] = field(default_factory=dict)
 
     def section(self, section_id: int) -> SectionView | None:
-        """Return the section of that id, None where the term has none."""
         return self._by_id.get(section_id)
 
     def published(self, section_id: int) -> SectionView | None:

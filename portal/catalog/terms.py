@@ -98,7 +98,6 @@ class TermDetails:
 
 
 def details(term: Term) -> TermDetails:
-    """Return the term's details."""
     return TermDetails(term.name, term.starts_on, term.ends_on)
 
 

@@ -225,7 +225,6 @@ class _Parts:
     def view(
         self, section: Section, course: Course, subject: str, subject_name: str, department: str
     ) -> SectionView:
-        """Return one section with its lists."""
         taught = self.instructors[section.id]
         names = tuple(row.name for row in taught)
         return SectionView(

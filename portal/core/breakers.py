@@ -31,7 +31,6 @@ _redis: Callable[[], Redis] | None = None
 
 
 def report_to(redis: Callable[[], Redis]) -> None:
-    """Report the breakers of this process to that Redis."""
     global _redis  # noqa: PLW0603  one per process
     _redis = redis
 

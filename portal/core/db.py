@@ -45,7 +45,6 @@ class CommentingCursor(cursor):
     """
 
     def execute(self, query: Any, vars: Any = None) -> None:  # noqa: A002  psycopg2's name
-        """Execute a statement."""
         super().execute(_commented(query), vars)
 
     def executemany(self, query: Any, vars_list: Any) -> None:
@@ -53,7 +52,6 @@ class CommentingCursor(cursor):
         super().executemany(_commented(query), vars_list)
 
     def copy_expert(self, sql: Any, file: Any, size: int = 8192) -> None:
-        """Copy from a file or to one."""
         super().copy_expert(_commented(sql), file, size)
 
 

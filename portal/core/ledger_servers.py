@@ -78,7 +78,6 @@ class OneServer:
         return None
 
     def close(self) -> None:
-        """Close all connections."""
         self.any.close()
 
 
@@ -133,7 +132,6 @@ class ClusterServers:
         return Redis.from_pool(_ClusterPool(self._cluster, tag, **settings))
 
     def close(self) -> None:
-        """Close all connections."""
         for each in (self.any, *self._clients.values()):
             each.close()
 

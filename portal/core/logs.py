@@ -38,7 +38,6 @@ def begin(process: str) -> None:
 
 
 def in_json() -> bool:
-    """Return whether the log is in JSON."""
     wanted = os.environ.get("FAIRSEAT_LOG", "")
     return wanted == "json" if wanted else not sys.stderr.isatty()
 

@@ -111,7 +111,6 @@ class Job(RqJob):
 
     @property
     def execution_registry(self) -> Executions:
-        """Return the executions of the job."""
         return Executions(self.id, connection=self.connection)
 
 

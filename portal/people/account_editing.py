@@ -38,7 +38,6 @@ class AccountDetails(RecordDetails):
 
 
 def details(account: Account) -> AccountDetails:
-    """Return the account's details."""
     return AccountDetails(name=account.name, email=account.email)
 
 

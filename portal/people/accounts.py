@@ -127,7 +127,6 @@ def username_taken(username: str) -> bool:
 
 
 def is_password(account_id: int, password: str) -> bool:
-    """Return whether that is the account's password."""
     with transaction() as session:
         hashed = session.scalar(select(Account.password_hash).where(Account.id == account_id))
     return passwords.verify(hashed or "", password)

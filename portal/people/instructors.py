@@ -103,7 +103,6 @@ def search(
 
 
 def find(session: Session, instructor_id: int) -> InstructorView | None:
-    """Return the instructor with that id."""
     row = session.execute(_select().where(Instructor.id == instructor_id)).one_or_none()
     return InstructorView(*row) if row else None
 
@@ -124,13 +123,11 @@ def suggested_accounts(session: Session, instructor: InstructorView) -> list[Acc
 
 
 def account_of(session: Session, username: str) -> Account | None:
-    """Return the account with that username."""
     known = Account.username == username, Account.deleted_at.is_(None)
     return session.scalar(select(Account).where(*known))
 
 
 def details(session: Session, instructor: Instructor) -> InstructorDetails:
-    """Return the instructor's details."""
     return InstructorDetails(
         name=instructor.name,
         email=instructor.email,
@@ -328,7 +325,6 @@ def _locked(session: Session, instructor_id: int, account: int | None) -> Instru
 
 
 def _code(session: Session, department: int | None) -> str | None:
-    """Return the code of a department; None for none."""
     return session.scalar(select(Department.code).where(Department.id == department))
 
 

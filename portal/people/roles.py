@@ -208,7 +208,6 @@ STAFF_ROLES = tuple(name for name, role in ROLES.items() if role.given)
 
 @lru_cache
 def rights_of(roles: frozenset[str]) -> frozenset[Right]:
-    """Return the rights that these roles have together."""
     return frozenset().union(*(ROLES[role].rights for role in roles))
 
 

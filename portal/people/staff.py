@@ -68,7 +68,6 @@ def find(account_id: int) -> StaffMember | None:
 
 
 def find_by_name(username: str) -> StaffMember | None:
-    """Return the account with that username."""
     return next(iter(_find(Account.username == username)), None)
 
 

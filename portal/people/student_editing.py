@@ -84,7 +84,6 @@ class StudentDetails(RecordDetails):
 
 
 def details(session: Session, student: Student) -> StudentDetails:
-    """Return the student's details."""
     department = session.get(Department, student.department_id or 0)
     found = select(StudentSubject.kind, Subject.code).join(Subject)
     rows = session.execute(found.where(StudentSubject.student_id == student.id)).all()
@@ -114,7 +113,6 @@ def find(session: Session, student_id: int) -> Student | None:
 
 
 def unknown_subjects(session: Session, codes: tuple[str, ...]) -> list[str]:
-    """Return the codes that no subject has."""
     known = select(Subject.code).where(Subject.code.in_(codes), Subject.deleted_at.is_(None))
     found = set(session.scalars(known))
     return [each for each in codes if each not in found]

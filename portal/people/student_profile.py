@@ -201,7 +201,6 @@ def _query(
 
 
 def is_adviser(account: type[Account]) -> ColumnElement[bool]:
-    """Return whether an account has the role of an adviser."""
     has_role = account.staff_roles.contains(["adviser"])
     return has_role & account.deleted_at.is_(None) & account.deactivated_at.is_(None)
 

@@ -191,7 +191,6 @@ def without_adviser() -> ColumnElement[bool]:
 
 
 def find(session: Session, student_id: int) -> StudentRecord | None:
-    """Return the student's record."""
     student = session.get(Student, student_id)
     if student is None or student.deleted_at:
         return None

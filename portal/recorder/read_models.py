@@ -116,7 +116,6 @@ def replace(session: Session, term: int, due: TermState, found: TermState) -> No
 
 
 def append(session: Session, term: int, events: Sequence[Event]) -> None:
-    """Append the events to the event log."""
     lines = StringIO("".join(_line(term, event) for event in events))
     # This insert limits the rate of a rush; COPY takes half the time of any other way.
     cursor: Any = session.connection().connection.cursor()

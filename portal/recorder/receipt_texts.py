@@ -111,8 +111,6 @@ SENTENCES = (
 
 @dataclass(frozen=True)
 class ReceiptText:
-    """A receipt in words."""
-
     receipt: Receipt
     text: str
     outcome: str

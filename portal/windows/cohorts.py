@@ -108,7 +108,6 @@ def choices(session: Session) -> dict[str, dict[str, str]]:
 
 
 def unknown_students(session: Session, numbers: list[str]) -> list[str]:
-    """Return the numbers that no student has."""
     known = session.scalars(select(Student.number).where(_has_number(numbers)))
     return sorted(set(numbers) - set(known))
 

@@ -58,14 +58,11 @@ CHAINS = {
 
 @dataclass(frozen=True)
 class DrandRound:
-    """One round of a chain."""
-
     name: str
     number: int
 
     @property
     def chain(self) -> Chain:
-        """The chain of the round."""
         return CHAINS[self.name]
 
     @property

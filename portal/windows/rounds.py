@@ -94,7 +94,6 @@ class RoundDetails:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """Return the columns of a round."""
         values = {**vars(self), "priorities": list(self.priorities)}
         begins, ends = values.pop("begins"), values.pop("ends")
         times = {"begins_at": begins, "ends_at": ends, "public_at": self.public_at}
@@ -135,7 +134,6 @@ def of_term(term: int) -> list[Round]:
 
 
 def find(term: int, number: int) -> Round | None:
-    """Return a round of a term, None if there is no such round."""
     with transaction() as session:
         found = session.get(Round, number)
     return found if found and found.term_id == term else None

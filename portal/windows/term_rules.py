@@ -18,7 +18,6 @@ class RulesChanged(Exception):
 
 
 def rules(term: Term) -> TermRules:
-    """Return the term's rules."""
     return TermRules(**rule_values(term))
 
 

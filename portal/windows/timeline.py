@@ -121,7 +121,6 @@ class Scale:
         return round((ms - self.first) / (self.last - self.first) * WIDTH, 1)
 
     def bar(self, kind: str, opens: int, closes: int) -> Bar:
-        """Return the bar of a period."""
         x = self.x(opens)
         return Bar(kind, x, max(THINNEST, round(self.x(closes) - x, 1)))
 

@@ -70,7 +70,6 @@ def why(term: int) -> str:
 
 
 def key(term: int) -> str:
-    """Return the fence's key."""
     return f"{prefix(term)}:fence"
 
 

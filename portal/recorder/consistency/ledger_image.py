@@ -135,11 +135,9 @@ class Image(TermState):
         }
 
     def held_seats(self) -> Iterator[tuple[Pair, Row]]:
-        """Yield the seats that are held."""
         return ((at, row) for at, row in self.enrollments.items() if row["state"] == "enrolled")
 
     def waitlist_positions(self) -> Iterator[tuple[Pair, Row]]:
-        """Yield the waitlist positions."""
         return ((at, row) for at, row in self.waitlist.items() if row["state"] in WAITS)
 
     def set_aside(self, found: Keys) -> None:

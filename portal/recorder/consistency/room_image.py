@@ -174,7 +174,6 @@ def commands(term: int, image: Image, windows: Iterable[int], now: int) -> Itera
 
 
 def _keys(term: int, image: Image, window: int, now: int) -> dict[str, Entries]:
-    """Return the entries of each key of a room."""
     room, rows = image.queue_rooms[window], entries_in_order(image, window)
     keys: dict[str, Any] = {kind: {} for kind in KINDS}
     keys[""] = _fields(term, room, rows, now)

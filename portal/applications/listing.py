@@ -203,7 +203,6 @@ def queue(shown: Filters, page: int) -> list[ApplicationView]:
 
 
 def has_decided(application: int, account: int) -> bool:
-    """Return whether the account has made a decision on the application."""
     entry = ApplicationEntry
     found = select(entry.id).where(
         entry.application_id == application,

@@ -226,7 +226,6 @@ class Timetable:
 
 
 def timetable(catalog: TermCatalog, student: int) -> Timetable:
-    """Return the student's timetable in the catalog's term."""
     found = read_with_fallback.registrations(catalog.term.id, student)
     tints = _tints(found, catalog)
 

@@ -23,7 +23,6 @@ def known(written: str) -> str | None:
 
 
 def meets(grade: str, minimum: str) -> bool:
-    """Return whether a grade is as good as the minimum, or better."""
     held, needed = _rank(grade), _rank(minimum)
     return held is not None and needed is not None and held <= needed
 

@@ -197,7 +197,6 @@ class _Parser:
     depth: int = 0
 
     def parse(self) -> Tree:
-        """Parse the whole text."""
         tree = self.group()
         if self.next == ")":
             raise Unclear(_("A closing parenthesis has no opening one: %(near)s", near=self.near()))

@@ -49,6 +49,5 @@ def rule_values(term: Term) -> dict[str, Any]:
 
 
 def set_rules(term: Term, values: dict[str, Any]) -> None:
-    """Store these values of a term's rules."""
     for name, value in values.items():
         setattr(term, name, list(value) if name == "skip_reasons" else value)

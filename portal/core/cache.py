@@ -110,7 +110,6 @@ class Cache(Generic[Key, Value]):
                 self._known[key] = (-inf, self._known[key][1])
 
     def clear(self) -> None:
-        """Discard everything."""
         with self._lock:
             self._forgotten += 1
             self._known.clear()

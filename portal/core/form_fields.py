@@ -40,7 +40,6 @@ class TextField(StringField):  # type: ignore[misc]
         self.longest, self.missing, self.too_long = longest, missing, too_long
 
     def process_formdata(self, valuelist: list[str]) -> None:
-        """Read the text and tidy it."""
         self.data = self.tidy(valuelist[0] if valuelist else "")
 
     def tidy(self, text: str) -> str:

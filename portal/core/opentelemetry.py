@@ -33,7 +33,6 @@ class Correlated(SpanProcessor):
     """Adds the correlation id to each span."""
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:  # noqa: ARG002
-        """Add the correlation id."""
         span.set_attribute("correlation", correlation())
 
 

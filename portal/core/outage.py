@@ -73,14 +73,12 @@ class Backoff:
         self.failing = False
 
     def failed(self, error: BaseException) -> None:
-        """Note a failure."""
         if not self.failing:
             log.warning("PostgreSQL or the ledger is away, trying again: %s", first_line(error))
         self.failing = True
         self.pause = min(LONGEST_PAUSE, max(0.25, self.pause * 2))
 
     def succeeded(self) -> None:
-        """Note a success."""
         if self.failing:
             log.warning("PostgreSQL and the ledger are back.")
         self.failing, self.pause = False, self.usual

@@ -108,7 +108,6 @@ class Page:
 
     @property
     def audience(self) -> Audience:
-        """Return who reads the counts."""
         return Audience(self.language, self.staff)
 
     def add_fragments(self, batch: Batch) -> None:

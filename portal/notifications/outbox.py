@@ -53,7 +53,6 @@ def take_due(
 
 
 def mark_sent(entry: Outgoing) -> None:
-    """Record that it has been sent."""
     entry.sent_at, entry.error = func.clock_timestamp(), ""
     entry.outcomes.labels("sent").inc()
     log.info("%s is sent", entry.label)
@@ -67,7 +66,6 @@ def postpone(entry: Outgoing, seconds: float, error: str) -> None:
 
 
 def mark_dead(entry: Outgoing, error: str) -> None:
-    """Make it a dead letter."""
     entry.dead_at, entry.error = func.clock_timestamp(), error
     entry.outcomes.labels("given up").inc()
     log.error("%s is a dead letter", entry.label)  # without the error: it may contain an address

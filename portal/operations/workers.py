@@ -55,7 +55,6 @@ class QueueState:
 
     @property
     def busy(self) -> int:
-        """Return how many of its workers are busy."""
         return sum(each.state == "busy" for each in self.workers)
 
 

@@ -34,7 +34,6 @@ class Moves(NamedTuple):
     freed: int = 0
 
     def plus(self, more: "Moves") -> "Moves":
-        """Return the sum of both."""
         return Moves(self.net + more.net, self.net_times + more.net_times, self.freed + more.freed)
 
 

@@ -51,7 +51,6 @@ def code() -> ResponseReturnValue:
 @bp.post("/code")
 @signed_in
 def enter() -> ResponseReturnValue:
-    """Check the code."""
     try:
         captcha_codes.check(visitor().id, request.form.get("code", ""))
     except NotProven as refused:

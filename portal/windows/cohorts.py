@@ -83,7 +83,6 @@ def among(query: Select[Any], cohort: Cohort) -> Select[Any]:
 
 
 def count_students(session: Session, cohort: Cohort) -> int:
-    """Return how many students are in the cohort."""
     count = select(func.count()).select_from(Student).where(Student.deleted_at.is_(None))
     return session.scalar(among(count, cohort)) or 0
 

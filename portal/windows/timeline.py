@@ -117,7 +117,6 @@ class Scale:
     zone: ZoneInfo
 
     def x(self, ms: float) -> float:
-        """Return the position of a moment."""
         return round((ms - self.first) / (self.last - self.first) * WIDTH, 1)
 
     def bar(self, kind: str, opens: int, closes: int) -> Bar:

@@ -216,7 +216,6 @@ class Options:
 
     @classmethod
     def read(cls, stored: dict[str, Any]) -> "Options":
-        """Out of JSON."""
         days = {
             name: stored[name] and date.fromisoformat(stored[name]) for name in ("starts", "ends")
         }

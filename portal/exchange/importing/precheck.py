@@ -216,7 +216,6 @@ class _Seats:
         self._read_reserves(session, term)
 
     def leave(self, section_id: int, student: int) -> None:
-        """Give up a seat."""
         section = self.sections[section_id]
         self._count(section, -1)
         if reserve := section.under.pop(student, None):

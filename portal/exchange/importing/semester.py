@@ -176,7 +176,6 @@ class Section:
     cross_lists: dict[str, None] = field(default_factory=dict)
 
     def restrict(self, found: Restrictions) -> None:
-        """Add the restrictions that were read."""
         self.restrictions |= dict.fromkeys(each for each in found if each)
         if None in found:
             self.refused.add("restrictions")
@@ -912,7 +911,6 @@ def _complete_meetings(semester: Semester, options: Options) -> None:
 
 
 def _read_restriction(row: Row, semester: Semester) -> None:
-    """Add a restriction to its section."""
     section = semester.section(row)
     if section is None:
         return

@@ -34,7 +34,6 @@ NOWHERE = Row("", 0, {})  # of records that are derived from others
 
 
 def key_of(*parts: str) -> str:
-    """Return the key of a record from its parts."""
     return PART.join(parts)
 
 

@@ -78,7 +78,6 @@ class Crowd:
         self.cpu_used.append((time.monotonic(), time.process_time()))
 
     def progress(self) -> dict[str, Any]:
-        """Return the current figures."""
         return {
             "phase": behavior.phase_at(self.timeline.moment(time.monotonic())).name,
             "come": len(self.visits),

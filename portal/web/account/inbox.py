@@ -153,7 +153,6 @@ def form() -> ResponseReturnValue:
 @settings_bp.post("")
 @signed_in
 def save() -> ResponseReturnValue:
-    """Store the settings."""
     wanted = set(request.form.getlist("by_mail"))
     rows = [
         {"account_id": visitor().id, "kind": kind.name, "by_mail": kind.name in wanted}

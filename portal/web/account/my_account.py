@@ -42,8 +42,6 @@ bp.register_blueprint(access_tokens.bp)
 
 
 class PasswordForm(Form):
-    """The current password, and a new one."""
-
     current = PasswordField(_l("Current password"))
     fresh = PasswordField(_l("New password"))
     tokens = BooleanField(_l("Also revoke my access tokens"))
@@ -119,7 +117,6 @@ def change_privacy() -> ResponseReturnValue:
 @bp.get("/password")
 @signed_in
 def password_form() -> ResponseReturnValue:
-    """Render the form for the current and the new password."""
     return _password_page(PasswordForm(_own())), 200
 
 

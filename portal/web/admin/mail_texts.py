@@ -20,8 +20,6 @@ ONE = f"/<any({','.join(KINDS)}):mail_kind>/<any({','.join(LANGUAGES)}):mail_lan
 
 
 class MailTextForm(Form):
-    """The subject and the body of a mail."""
-
     subject = TextField(_l("Subject"), longest=LONGEST_SUBJECT, missing=_l("Enter a subject."))
     body = NoteField(
         _l("Text"),

@@ -79,7 +79,6 @@ def show(term_id: int, room_id: int) -> ResponseReturnValue:
 @bp.route("/<int:room_id>/seats", methods=["GET", "POST"])
 @requires(Right.CHANGE_SECTIONS)
 def set_seats(term_id: int, room_id: int) -> ResponseReturnValue:
-    """Change the number of seats of a room."""
     used = _room(term_id, room_id)
     address = url_for(".show", term_id=term_id, room_id=room_id)
     form = SeatsForm(data={"seats": used.seats})

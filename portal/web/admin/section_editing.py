@@ -222,5 +222,4 @@ def reason_form(effects: section_effects.Effects) -> Form:
 
 
 def address_of(stored: StoredSection) -> str:
-    """Return the address of the section's page."""
     return url_for("admin.sections.show", term_id=stored.term_id, section_id=stored.id)

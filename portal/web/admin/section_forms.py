@@ -406,7 +406,6 @@ def _rank(numbered: tuple[int, ReserveForm]) -> tuple[int, int]:
 
 
 def _values(details: SectionDetails) -> dict[str, Any]:
-    """Return the values of the form's fields."""
     typed = {name: getattr(details, name) for name, each in FIELDS.items() if each.part != "lists"}
     meetings = [
         {

@@ -38,8 +38,6 @@ MOST_SHARING = 20  # sections
 
 
 class SharedSeatsForm(Form):
-    """Seats that sections of a term share."""
-
     capacity = NumberField(_l("Shared seats"), most=MOST_SEATS)
     name = TextField(
         _l("Name"),

@@ -101,7 +101,6 @@ def record_or_404(student_id: int) -> StudentRecord:
 
 
 def address_of(student_id: int) -> str:
-    """Return the address of a student's page."""
     return url_for("admin.students.show", student_id=student_id)
 
 

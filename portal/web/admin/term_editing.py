@@ -60,8 +60,6 @@ TAKEN = _l("Another term has this name, or a deleted one had it. Choose another 
 
 
 class TermForm(Form):
-    """The name and the dates of a term."""
-
     rows = (("starts_on", "ends_on"),)
 
     name = TextField(

@@ -153,7 +153,6 @@ class StudentTerm:
 
     @cached_property
     def planned(self) -> frozenset[int]:
-        """Return the sections in the plan."""
         return frozenset(self.plan.sections if self.plan else ())
 
     @cached_property

@@ -25,6 +25,7 @@ from portal.core.outage import postgresql
 
 LABELS = {
     "waiting_room": _l("Waiting rooms"),
+    "room_slowdown": _l("Fewer admissions while pages are slow"),
     "room_record": _l("Backup of queue positions"),
     "captcha": _l("Captcha"),
     "captcha_server": _l("External captcha server"),
@@ -42,6 +43,10 @@ LABELS = {
 }
 WHEN_OFF = {
     "waiting_room": _l("Off: everyone is admitted at once, including students who are waiting."),
+    "room_slowdown": _l(
+        "Off: waiting rooms admit as many students per minute as their limits say, even while"
+        " pages are slow."
+    ),
     "room_record": _l(
         "Off: queue positions are only in the ledger. They are lost if the ledger loses its data."
     ),

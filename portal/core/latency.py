@@ -1,7 +1,8 @@
 """Latencies: percentiles of counts in buckets, and how long students wait for an answer.
 
-Each web process counts its answers and adds them to those of the others every two seconds. So the
-opening page reads the same figures on every node, and a request costs no round trip.
+Each web process counts its answers and adds them to those of the others every second. So the
+opening page reads the same figures on every node, and a request costs no round trip. A process
+whose answers are late says so, and waiting rooms then admit fewer students.
 """
 
 import logging
@@ -22,8 +23,12 @@ from portal.core.recent_slots import KEPT, SLOT
 # The upper bounds (ms) of the buckets; the last bucket has none.
 BOUNDS = (5, 10, 20, 35, 50, 75, 100, 150, 200, 350, 500, 750, 1000, 2000, 5000, 10_000, 60_000)
 PARTS = (0.5, 0.95, 0.99)  # the percentiles that pages show
+LATE = 1000  # ms in which 95 of 100 answers should come
 KEY = "fairseat:answers"
-SEND_SECONDS = 2.0
+SLOW_KEY = "fairseat:slow"  # exists while answers are late
+SLOW_MS = 2000  # a little longer than until the next call of `send`
+FEWEST_LATE = 5  # late answers of a process in a second that are no chance
+SEND_SECONDS = 1.0
 
 log = logging.getLogger(__name__)
 
@@ -86,11 +91,18 @@ def send(redis: Redis) -> None:
         for bucket, answers in counts.items():
             pipe.hincrby(key, str(bucket), answers)
         pipe.pexpire(key, KEPT)
+        if _late(counts):
+            pipe.set(SLOW_KEY, "1", px=SLOW_MS)
         pipe.execute()
 
 
+def slow(redis: Redis) -> bool:
+    """Return whether answers of some web process are late just now; raise RedisError."""
+    return bool(redis.exists(SLOW_KEY))
+
+
 def send_forever(redis: Redis, ended: Event) -> None:
-    """In a web process: send its answers every two seconds."""
+    """In a web process: send its answers every second."""
     while not ended.wait(SEND_SECONDS):
         try:
             send(redis)
@@ -108,6 +120,13 @@ def answer_times(redis: Redis, at: int) -> AnswerTimes:
         replies: list[Any] = pipe.execute()
     slots = (Counter({int(key): int(number) for key, number in each.items()}) for each in replies)
     return AnswerTimes(at, tuple(slots))
+
+
+def _late(counts: Counter[int]) -> bool:
+    late = sum(
+        answers for bucket, answers in counts.items() if bucket >= bisect_right(BOUNDS, LATE)
+    )
+    return late >= FEWEST_LATE and late > 0.05 * counts.total()
 
 
 def _percentiles(counts: Counter[int]) -> Percentiles | None:

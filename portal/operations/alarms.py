@@ -6,7 +6,7 @@ from typing import Literal
 
 from portal.catalog.local_time import local_clock
 from portal.core.i18n import _, _n
-from portal.core.latency import Percentiles
+from portal.core.latency import LATE, Percentiles
 from portal.core.moments import milliseconds
 from portal.core.queue import QUEUE_LABELS
 from portal.operations.figures import (
@@ -26,7 +26,6 @@ from portal.waiting_room.wording import grouped
 
 SLOW = 10  # seconds of lag
 MANY = 1000  # unrecorded events
-LATE = 1000  # ms in which 95 of 100 answers should come
 FEWEST = 50  # answers in a minute that are judged
 MINUTE = 60_000  # ms
 SOON, NOW = 15 * MINUTE, 5 * MINUTE  # before an opening
@@ -77,7 +76,7 @@ def opening_alarms(
             *_of_record(figures),
             *_of_readiness(now, ready),
             *_of_queue(now.room),
-            *_of_answers(answers),
+            *_of_answers(answers, now.room),
         ]
     )
 
@@ -350,10 +349,19 @@ def _of_queue(room: RoomState | None) -> Iterator[Alarm]:
         )
 
 
-def _of_answers(answers: Percentiles | None) -> Iterator[Alarm]:
+def _of_answers(answers: Percentiles | None, room: RoomState | None) -> Iterator[Alarm]:
     if answers and answers.answers >= FEWEST and answers.p95 > LATE:
+        if room and room.share < 1:
+            advice = _(
+                "You don’t have to do anything: fewer students are admitted until pages are fast"
+                " again. Students in the queue keep their positions."
+            )
+        else:
+            advice = _(
+                "Lower the admissions per minute. Students in the queue keep their positions."
+            )
         yield Alarm(
             _("Pages are slow: the 95th percentile of the response time is over 1 s."),
-            _("Lower the admissions per minute. Students in the queue keep their positions."),
+            advice,
             "few",
         )

@@ -94,6 +94,11 @@ METRICS = {
     "room_waiting": ("Students who wait", "term", "window"),
     "room_inside": ("Students who are admitted and may still claim", "term", "window"),
     "room_per_minute": ("Students admitted per minute at most", "term", "window"),
+    "room_share": (
+        "Part of that limit that is admitted, below 1 while pages are slow",
+        "term",
+        "window",
+    ),
     "room_at_once": ("Students admitted at once at most", "term", "window"),
     "breaker_state": ("0 closed, 1 half-open, 2 open", "part"),
     "flag_on": ("Whether a part is switched on", "part"),
@@ -174,6 +179,7 @@ def _set_rooms(gauges: Gauges, terms: Sequence[TermNow]) -> None:
                 gauges.set("room_waiting", room.waiting, *labels)
                 gauges.set("room_inside", room.inside, *labels)
                 gauges.set("room_per_minute", room.per_minute, *labels)
+                gauges.set("room_share", room.share, *labels)
                 gauges.set("room_at_once", room.at_once, *labels)
 
 

@@ -19,7 +19,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from portal.backend import backend
-from portal.core import redis_clients
+from portal.core import logs, redis_clients
 from portal.core.outage import Outage
 
 CODE = Path(__file__).with_suffix(".lua").read_text(encoding="utf-8")
@@ -139,7 +139,7 @@ class RateLimiter:
         try:
             replies = self._run([each.key for each in charges], [act, *sizes])
         except RedisError as error:
-            log.warning("Limits are counted by each process alone: %s", error)
+            logs.warn(log, "Limits are counted by each process alone", error)
             self._outage.begin()
             return self.own.count(act, charges)
         self._outage.end()

@@ -3,6 +3,7 @@
 import os
 import select
 import warnings
+from collections import deque
 from functools import partial
 from ssl import SSLSocket
 from time import monotonic
@@ -13,7 +14,10 @@ from gevent import monkey
 from gevent.server import StreamServer
 from gunicorn.workers.ggevent import GeventWorker
 
-AT_ONCE = 16  # new connections; with more, one idle process would accept all of them
+# New connections in one turn. With more, one idle process would accept all of them.
+AT_ONCE = 16
+# After so many in a row the system's queue is long, and every process has enough to do.
+MANY, MANY_AT_ONCE = 128, 128
 POLLRDHUP = getattr(select, "POLLRDHUP", 0)  # Linux: the client sends nothing more
 HUNG_UP = select.POLLERR | select.POLLHUP
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -24,11 +28,7 @@ _poll = monkey.get_original("select", "poll")  # gevent's version would switch t
 
 
 class Worker(GeventWorker):  # type: ignore[misc]
-    """Accepts all waiting connections; gunicorn's own worker accepts one between two responses.
-
-    In a rush the system's queue (`backlog`) fills at once. A client that finds it full retries
-    after 1, 3, 7 and 15 seconds.
-    """
+    """Accepts connections in turns; gunicorn's own worker accepts one between two responses."""
 
     def patch(self) -> None:
         """Let gevent patch what gunicorn_settings.py left out, too."""
@@ -41,9 +41,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
     ) -> StreamServer:
         """Return the server that accepts connections and gives each a greenlet."""
         tls = {"ssl_context": ssl_context} if ssl_context else {}
-        server = StreamServer(listener, handle=partial(self.handle, listener), spawn=spawn, **tls)
-        server.max_accept = AT_ONCE
-        return server
+        return Server(listener, handle=partial(self.handle, listener), spawn=spawn, **tls)
 
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> None:
         """Answer a request, or drop it if its client has gone while it waited.
@@ -56,6 +54,49 @@ class Worker(GeventWorker):  # type: ignore[misc]
             _count_dropped()
             raise StopIteration  # as gunicorn ends a connection
         super().handle_request(listener_name, req, sock, addr)
+
+
+class Server(StreamServer):  # type: ignore[misc]
+    """Accepts connections faster than it can answer them, and begins them in their order.
+
+    In a rush the system's queue (`backlog`) fills at once. A client that finds it full retries
+    after 1, 3, 7 and 15 seconds, however early it came.
+    """
+
+    max_accept = AT_ONCE
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.full = self._full  # gevent's asks for those that have begun
+        self._accepted: deque[tuple[Any, ...]] = deque()
+        self._in_a_row = 0
+        self._beginning = False
+
+    def do_read(self) -> tuple[Any, ...] | None:
+        """Accept a connection; return None if none waits."""
+        accepted: tuple[Any, ...] | None = super().do_read()
+        self._in_a_row = self._in_a_row + 1 if accepted else 0
+        self.max_accept = MANY_AT_ONCE if self._in_a_row >= MANY else AT_ONCE
+        return accepted
+
+    def do_handle(self, *connection: Any) -> None:
+        """Begin with a connection after those that were accepted before it."""
+        self._accepted.append(connection)
+        if not self._beginning:
+            self._beginning = True
+            gevent.spawn(self._begin)
+
+    def _full(self) -> bool:
+        """Return whether there are as many connections as allowed."""
+        return bool(self.pool.free_count() <= len(self._accepted))
+
+    def _begin(self) -> None:
+        """Begin with AT_ONCE connections between others' turns, until none waits."""
+        while self._accepted:
+            for _ in range(min(AT_ONCE, len(self._accepted))):
+                super().do_handle(*self._accepted.popleft())
+            gevent.sleep(0)
+        self._beginning = False
 
 
 def waits(sock: Any, version: tuple[int, int]) -> bool:

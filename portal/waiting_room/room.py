@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from redis import Redis
+from redis.exceptions import RedisError
 
 from portal.backend import backend
-from portal.core import flags
+from portal.core import flags, latency
 from portal.core.ledger_servers import Servers
 from portal.ledger.errors import LedgerSilent, LedgerUnavailable
 from portal.ledger.function_library import FunctionLibrary, join_files, translate_errors
@@ -51,6 +52,7 @@ class RoomState:
     right: int  # waits within the range that was shown
     wrong: int  # waits outside of it
     free: int = 0  # how many more could come in now if the queue were empty
+    share: float = 1  # of `per_minute` that are admitted: less than 1 while pages are slow
 
     @property
     def paused(self) -> bool:
@@ -137,12 +139,13 @@ def advance(term: int, window: int) -> RoomState:
 def advance_all(terms: Iterable[int]) -> float:
     """Admit the students whose turn it is in every room; return the seconds until the next call.
 
-    Calling it twice does no harm, so any process may do it.
+    While pages are slow, lower the share of the limits that rooms admit, else raise it. Calling it
+    twice does no harm, so any process may do it.
     """
-    library, limits = _library(backend().ledger.servers), _limits()
+    library, sent = _library(backend().ledger.servers), {**_limits(), "slow": _slow()}
 
     def ask(_: Redis, mine: list[int]) -> list[Any]:
-        return [library.ask("advance_all", term, limits, again=True) for term in mine]
+        return [library.ask("advance_all", term, sent, again=True) for term in mine]
 
     replies = backend().ledger.ask_servers(terms, ask)
     openings: list[float] = [each["opens_in"] / 1000 for each in replies if "opens_in" in each]
@@ -286,6 +289,14 @@ def _limits() -> dict[str, Any]:
         "open": switched_off,
         "record": record,
     }
+
+
+def _slow() -> bool:
+    """Return whether pages are slow; without Redis no one knows, and limits apply as they are."""
+    try:
+        return flags.on("room_slowdown") and latency.slow(backend().redis)
+    except RedisError:
+        return False
 
 
 @lru_cache(maxsize=4)

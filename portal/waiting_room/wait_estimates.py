@@ -47,12 +47,17 @@ class WaitRange:
 
 
 class Pace(NamedTuple):
-    """How long each student ahead takes (ms): `quick` while the room has space, then the others."""
+    """How long each student ahead takes (ms).
+
+    While the room has space: `quick` by its limit, `slow` by what it admits while pages are slow.
+    Then the others.
+    """
 
     least: float
     most: float
     free: int = 0
     quick: float = 0.0
+    slow: float = 0.0
     delay: float = 0.0  # ms until the first visit ends
 
 
@@ -61,7 +66,7 @@ def estimate(entry: QueueEntry) -> WaitRange:
     pace, early = per_place(entry.room), entry.kind == "early"
     ahead = entry.room.waiting if early else entry.ahead
     first = min(ahead, pace.free)
-    most = first * pace.quick + NOTICE
+    most = first * pace.slow + NOTICE
     if ahead >= pace.free:
         most += (ahead - first + 1) * pace.most + pace.delay
     least = 0 if early else STAYING * first * pace.quick + (ahead - first) * pace.least
@@ -76,13 +81,14 @@ def per_place(room: RoomState) -> Pace:
     if not room.per_minute or not room.at_once:
         return Pace(0, NEVER)
     quick = MINUTE / room.per_minute
+    slow = quick / room.share
     least, most = SHORT / room.at_once, LONG / room.at_once
     seen = _seen(room)
     if seen:
         least, most = max(least, seen[0]), min(most, seen[1])
     free = max(0, room.at_once - room.inside)
-    least, most = max(STAYING * quick, min(least, most)), max(quick, most)
-    return Pace(least, most, free, quick, 0 if seen else FIRST)
+    least, most = max(STAYING * quick, min(least, most)), max(slow, most)
+    return Pace(least, most, free, quick, slow, 0 if seen else FIRST)
 
 
 def _seen(room: RoomState) -> tuple[float, float] | None:

@@ -1,8 +1,25 @@
 -- Admissions: which student is next, and how many at once.
 
+-- While pages are slow, the share of the limit per minute falls by a tenth a second, down to LEAST.
+-- Then it rises by MORE a second: slowly, because those admitted ask for pages for minutes.
+local LEAST, LESS, MORE = 0.05, 0.9, 0.01
+
+function Room:share()
+  local current = self.at - number(self:field("share_at")) < STALE
+  return current and tonumber(self:field("share")) or 1
+end
+
+function Room:adapt_share(slow)
+  if self.at - number(self:field("share_at")) < STEP then return end
+  local before = self:share()
+  local share = slow and math.max(LEAST, before * LESS) or math.min(1, before + MORE)
+  if share < 1 or before < 1 then redis.call("HSET", self.base, "share", share, "share_at", self.at) end
+end
+
 -- Return how many students the limit per minute admits now.
 function Room:gained(per_minute)
   if per_minute == 0 then return 0 end
+  per_minute = per_minute * self:share()
   local most = math.max(1, per_minute * BURST / 60000)
   local since = tonumber(self:field("allowed_at")) or self.opens - START
   local gained = math.max(0, self.at - since) * per_minute / 60000

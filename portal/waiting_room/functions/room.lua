@@ -11,7 +11,7 @@
 -- Under "{t:7}:room:<window>":
 --
 --   (itself)  hash: seed, called, late, per_minute, at_once, off, allowance, allowed_at, right, wrong,
---             heard, patient, recorded, public (the public value of the draw)
+--             heard, patient, recorded, public (the public value of the draw), share, share_at
 --   :line     zset: request by score, for good: below 1 came early, from 1 on late
 --   :who      hash: request -> student:at             :mine  hash: student -> request
 --   :seen     zset: request by last heartbeat      :in    zset: student by end of the visit
@@ -31,6 +31,8 @@ local START = 1000      -- the same at the opening, when all other students need
 local LONGEST = 900000  -- ms: the longest visit while others wait
 local SLOT = 30000      -- ms: the queue's moves are counted in slots of this length
 local SLOTS = 20        -- how many slots are kept
+local STEP = 1000       -- ms between two changes of the share of the limit that is admitted
+local STALE = 5000      -- ms after which the share is 1 again, since nothing changes it any more
 local MOST = 500        -- positions read in one step, so that others get answers meanwhile
 local LAST = 30000      -- ms before the opening: a public value must be there by then
 local KEEP = 86400000   -- ms from the end of a window until its room is removed
@@ -81,7 +83,7 @@ function Room:state()
     at = self.at, opens = self.opens, phase = self.phase, per_minute = per_minute, at_once = at_once, off = off,
     line = redis.call("ZCARD", self:key("line")), called = number(self:field("called")),
     waiting = self:waiting(), pace = pace,
-    inside = inside, free = free,
+    inside = inside, free = free, share = self:share(),
     right = number(self:field("right")), wrong = number(self:field("wrong")),
   }
 end

@@ -68,6 +68,9 @@ class Room(Answer):
     at_once = fields.Integer()
     paused = fields.Boolean()
     off = described(fields.Boolean, "Everyone is admitted.")
+    share = described(
+        fields.Float, "The part of `per_minute` that is admitted now: below 1 while pages are slow."
+    )
     waiting = fields.Integer()
     inside = fields.Integer()
 
@@ -208,6 +211,6 @@ def _running(semester_id: int, window_id: int) -> tuple[int, int]:
 
 def _state(semester_id: int, window_id: int) -> dict[str, Any]:
     state = room.state(semester_id, window_id)
-    names = ("phase", "per_minute", "at_once", "paused", "off", "waiting", "inside")
+    names = ("phase", "per_minute", "at_once", "paused", "off", "share", "waiting", "inside")
     found = {name: getattr(state, name) for name in names}
     return {"semester_id": semester_id, "window_id": window_id, **found}

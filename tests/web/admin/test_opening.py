@@ -194,7 +194,13 @@ def test_slow_answers_alarm(
     for _ in range(500):
         latency.count(1.5)
     latency.send(backend.redis)
-    assert slow in text(admin.get(address(term, window)).text)
+    page = text(admin.get(address(term, window)).text)
+    assert slow in page
+    assert "Lower the admissions per minute." in page
+    room.advance_all([term.id])
+    page = text(admin.get(address(term, window)).text)
+    assert "You don’t have to do anything: fewer students are admitted" in page
+    assert "only 90% of the limit per minute are admitted" in page
 
 
 def test_a_paused_line_rings_until_one_press_resumes_it(

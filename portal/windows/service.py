@@ -1,12 +1,13 @@
-"""Schedule, move, extend, close and cancel windows: the ledger decides, the audit trail records."""
+"""Schedule, move, extend, close, cancel and copy windows: the ledger decides, the trail records."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from sqlalchemy import exists, select
+from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog import formatting
@@ -148,6 +149,50 @@ def time_warnings(
             )
         )
     return found
+
+
+# The windows of a term, copied to another: as many weeks later as that term begins later
+
+
+def planned_ends(session: Session, term: int) -> dict[int, int]:
+    """Return until when (ms) windows were to be open that an admin closed early, by their ids."""
+    found = select(AuditEntry.subject, AuditEntry.before).where(
+        AuditEntry.action == "window.close", AuditEntry.subject.startswith(f"term:{term} window:")
+    )
+    return {
+        int(subject.rpartition(":")[2]): before["closes"]
+        for subject, before in session.execute(found)
+        if before
+    }
+
+
+def copies(
+    windows: Iterable[WindowView],
+    planned: Mapping[int, int],
+    weeks: timedelta,
+    clock: LocalClock,
+    now: int,
+) -> dict[int, NewWindow]:
+    """Return copies at the same weekday and local time, by the ids of their windows, if to come.
+
+    A window that was closed early has the end that was `planned`, if that is known. Canceled
+    windows are left out.
+    """
+
+    def later(ms: int) -> int:
+        return round((clock.at(ms) + weeks).timestamp() * 1000)
+
+    found = {
+        each.id: NewWindow(
+            each.name,
+            later(each.opens),
+            later(planned.get(each.id, each.closes)),
+            dict(each.cohort),
+        )
+        for each in sorted(windows, key=lambda each: (each.opens, each.id))
+        if each.state != "canceled"
+    }
+    return {window: copy for window, copy in found.items() if copy.opens > now}
 
 
 def _change_beside_rounds(  # noqa: PLR0913, PLR0917  the parts of a change

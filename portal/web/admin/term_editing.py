@@ -43,7 +43,7 @@ from portal.web.confirm import (
 )
 from portal.web.forms import Form, ReasonField, SelectOneField, TextField
 from portal.web.http.access import requires, visitor
-from portal.windows import bands, copies, service, term_rules
+from portal.windows import bands, service, term_rules
 from portal.windows.service import NewWindow
 from portal.windows.warmup import warm_up
 
@@ -311,8 +311,8 @@ def copy_windows(term_id: int) -> ResponseReturnValue:
     weeks = terms.moved_by(source, target)
     windows = read_with_fallback.windows(source.id)
     with transaction() as session:
-        planned = copies.planned_ends(session, source.id)
-    copied = copies.moved(windows, planned, weeks, clock, now)
+        planned = service.planned_ends(session, source.id)
+    copied = service.copies(windows, planned, weeks, clock, now)
     new = list(copied.values())
     shown = [term_id, source.id, sha256(repr(new).encode()).hexdigest()[:16]]
 

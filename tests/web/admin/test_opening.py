@@ -200,7 +200,7 @@ def test_slow_answers_alarm(
     room.advance_all([term.id])
     page = text(admin.get(address(term, window)).text)
     assert "You don’t have to do anything: fewer students are admitted" in page
-    assert "only 90% of the limit per minute are admitted" in page
+    assert "admissions are reduced to 90% of the limit" in page
 
 
 def test_a_paused_line_rings_until_one_press_resumes_it(

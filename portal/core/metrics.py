@@ -142,5 +142,20 @@ def _added_up(folder: str) -> bytes:
         if not Path(f"/proc/{process}").exists():
             mark_process_dead(process, folder)  # type: ignore[no-untyped-call]
     registry = CollectorRegistry()
-    MultiProcessCollector(registry, folder)  # type: ignore[no-untyped-call]
+    _Counts(registry, folder)  # type: ignore[no-untyped-call]
     return generate_latest(registry)
+
+
+class _Counts(MultiProcessCollector):
+    """The counts of all processes, apart from files that a process has just created."""
+
+    def collect(self) -> Any:
+        files = [str(file) for file in Path(self._path).glob("*.db") if _is_filled(file)]
+        return self.merge(files)  # type: ignore[no-untyped-call]
+
+
+def _is_filled(file: Path) -> bool:
+    try:
+        return file.stat().st_size > 0
+    except FileNotFoundError:  # its process has ended
+        return False

@@ -245,6 +245,15 @@ def counting(backend: Backend, tmp_path: Path) -> dict[str, str]:  # noqa: ARG00
     return {"PROMETHEUS_MULTIPROC_DIR": str(folder)}
 
 
+def test_scrape_succeeds_while_a_process_that_starts_opens_its_files(
+    app: Flask, counting: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, folder in counting.items():
+        monkeypatch.setenv(name, folder)
+        (Path(folder) / "counter_1.db").touch()
+    assert scraped(app.test_client())
+
+
 def test_web_processes_find_a_folder_to_share(
     backend: Backend,  # noqa: ARG001
     tmp_path: Path,

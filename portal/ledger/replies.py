@@ -121,7 +121,6 @@ def change(reply: Reply) -> Change:
 
 
 def promotion(reply: Reply) -> Promotion:
-    """Return the result of a promotion."""
     return Promotion(
         promoted=tuple(reply.get("promoted") or ()),
         skipped=tuple(reply.get("passed") or ()),
@@ -185,5 +184,4 @@ def windows(stored: Mapping[Any, Any]) -> list[WindowView]:
 
 
 def window(number: int, row: Reply) -> WindowView:
-    """Return a window as stored."""
     return WindowView(number, row["name"], row["opens"], row["closes"], row["state"], row["cohort"])

@@ -120,7 +120,6 @@ class Gauges(dict[str, GaugeMetricFamily]):
 
 
 def read() -> Iterable[Metric]:
-    """Return all metrics."""
     found, gauges = figures.read_figures(), Gauges()
     gauges.set("ledger_up", found.at > 0)
     gauges.set("postgresql_up", found.postgresql)

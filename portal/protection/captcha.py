@@ -24,7 +24,6 @@ log = logging.getLogger(__name__)
 
 
 def enabled() -> bool:
-    """Return whether the captcha is switched on."""
     return backend().settings.captcha != "off" and flags.on("captcha")
 
 

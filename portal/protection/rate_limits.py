@@ -53,7 +53,6 @@ class Charge:
 
     @property
     def key(self) -> str:
-        """Return the Redis key."""
         return f"limit:{self.limit.name}:{self.who}"
 
     @property
@@ -91,7 +90,6 @@ class LocalRateLimiter:
             self._ends[charge.key] = monotonic() * 1000 + wait + charge.size - charge.time
 
     def clear(self) -> None:
-        """Forget all counts."""
         with self._lock:
             self._ends.clear()
 
@@ -156,7 +154,6 @@ class RateLimiter:
 
 
 def rate_limiter() -> RateLimiter:
-    """Return the rate limiter of this process."""
     return _rate_limiter(backend().settings.queue_url)
 
 

@@ -95,7 +95,6 @@ def rank(plan: Plan, choice: int, alternative: int, by: int) -> Plan:
 
 
 def remove(plan: Plan, choice: int) -> Plan:
-    """Remove a choice."""
     _at(plan.choices, choice)
     return replace(plan, choices=plan.choices[:choice] + plan.choices[choice + 1 :])
 

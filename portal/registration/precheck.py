@@ -46,7 +46,6 @@ class Precheck:
         return sum(each.credits for each in self.registrations.enrolled)
 
     def without(self, sections: Collection[int]) -> "Precheck":
-        """Return a precheck without those seats."""
         remaining = tuple(
             each for each in self.registrations.enrolled if each.section not in sections
         )

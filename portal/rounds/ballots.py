@@ -105,7 +105,6 @@ def forget() -> None:
 
 
 def ballot_of(number: int, student: int) -> Ballot | None:
-    """Return a student's ballot in a round, None if there is none."""
     with transaction() as session:
         row = session.get(BallotRow, (number, student))
     return _ballot(row) if row else None

@@ -35,7 +35,6 @@ class Admission:
 
     @property
     def waits(self) -> bool:
-        """Return whether the student has to wait."""
         return self.kind in {"early", "waiting"}
 
 

@@ -67,7 +67,6 @@ class EarlierLimits:
 
 
 def limits_of(state: RoomState) -> AdmissionLimits:
-    """Return the limits of a room."""
     return AdmissionLimits(state.per_minute, state.at_once, state.off)
 
 

@@ -22,7 +22,6 @@ class Queue:
 
     @property
     def student(self) -> int:
-        """Return the student's id."""
         return self.who.student_id or 0
 
     def look_up(self) -> QueueEntry | None:

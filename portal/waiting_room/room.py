@@ -153,7 +153,6 @@ def advance_all(terms: Iterable[int]) -> float:
 
 
 def state(term: int, window: int) -> RoomState:
-    """Return the state of the room."""
     payload = {"window": window, **_limits()}
     return room_state(_library(backend().ledger.servers).read("state", term, payload))
 

@@ -42,7 +42,6 @@ class WaitRange:
 
     @property
     def minutes(self) -> tuple[int, int]:
-        """Return the range in minutes."""
         return self.least // MINUTE, self.most // MINUTE
 
 

@@ -1,6 +1,6 @@
 """Courses that are taken together, such as a lecture and its lab: each names the other."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from portal.catalog import requisites
@@ -20,6 +20,27 @@ def sections(section: "SectionView", catalog: "TermCatalog") -> list[list["Secti
         for choice in _needed(section.corequisites, section, catalog)
     )
     return [found for found in choices if found]
+
+
+def can_be_met(section: "SectionView", missing: Collection[int], catalog: "TermCatalog") -> bool:
+    """Return whether the missing corequisites can be added together with the section."""
+    courses = {each.course_id for found in sections(section, catalog) for each in found}
+    return not courses.isdisjoint(missing) and are_met(section, missing, courses, catalog)
+
+
+def are_met(
+    section: "SectionView",
+    missing: Collection[int],
+    courses: Collection[int],
+    catalog: "TermCatalog",
+) -> bool:
+    """Return whether the missing corequisites are met once these courses are added."""
+
+    def met(leaf: requisites.Tree) -> bool:
+        course = catalog.course_id(requisites.key(leaf["course"])) or 0  # 0 if it is not offered
+        return course in courses or course not in missing
+
+    return requisites.missing(section.corequisites, met) is None
 
 
 def unlinked(chosen: Sequence["SectionView"]) -> list["SectionView"]:

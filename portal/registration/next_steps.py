@@ -166,13 +166,14 @@ def join_waitlist(context: RefusalContext) -> NextStep | None:
 def pick_together(missing: list[int], context: RefusalContext) -> NextStep | None:
     """Return a link to register for the section and a linked course in one step.
 
-    There is none for a student on the section's waitlist, who can't register for it again.
+    There is none if that is not enough, and none for a student on the section's waitlist, who can't
+    register for it again.
     """
-    section = None if context.waits else context.section
-    linked = linked_courses.courses(section, context.catalog) if section else []
-    course = next((each for each in missing if each in linked), None)
-    if course is None or not section:
+    section, catalog = context.section, context.catalog
+    if not section or context.waits or not linked_courses.can_be_met(section, missing, catalog):
         return None
+    linked = linked_courses.courses(section, catalog)
+    course = next(each for each in missing if each in linked)
     return NextStep(_("Add both together"), context.url(section.id, f"pick?with={course}"))
 
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from portal.catalog import linked_courses
 from tests.registration.makers import a_catalog, a_view, course, every, some
 
@@ -54,3 +56,38 @@ def test_linked_course_without_open_section_offers_nothing() -> None:
     lab = a_view("PHY-2", corequisites=course("PHY-1"), status="CONFIRMED")
     assert partners(LECTURE, lab) == []
     assert linked_courses.courses(LECTURE, a_catalog(LECTURE, lab)) == [lab.course_id]
+
+
+CLOSED = a_view("PHY-4", corequisites=course("PHY-1"), status="CONFIRMED")
+UNLINKED = a_view("PHY-5")
+
+
+@pytest.mark.parametrize(
+    ("needs", "missing", "enough"),
+    [
+        (course("PHY-2"), [LAB], True),
+        (course("PHY-4"), [CLOSED], False),
+        (every("PHY-2", "PHY-4"), [LAB, CLOSED], False),
+        (every("PHY-2", "PHY-4"), [LAB], True),  # the other is held
+        (every("PHY-2", "PHY-5"), [LAB, UNLINKED], False),
+        (every("PHY-2", "PHY-5"), [UNLINKED], False),
+        (every("PHY-2", "PHY-5"), [LAB], True),
+        (some("PHY-2", "PHY-4"), [LAB, CLOSED], True),
+        (some("PHY-2", "PHY-5"), [LAB, UNLINKED], True),
+        (some("PHY-4", "PHY-5"), [CLOSED, UNLINKED], False),
+    ],
+)
+def test_missing_courses_are_added_together_if_open_sections_of_linked_ones_are_enough(
+    needs: Any, missing: list[Any], *, enough: bool
+) -> None:
+    lecture = a_view("PHY-1", corequisites=needs)
+    offered = a_catalog(lecture, LAB, CLOSED, UNLINKED)
+    courses = [each.course_id for each in missing]
+    assert linked_courses.can_be_met(lecture, courses, offered) == enough
+
+
+def test_a_course_that_is_not_offered_is_not_needed_beside_a_linked_one() -> None:
+    lecture = a_view("PHY-1", corequisites=some("PHY-2", "PHY-9"))
+    offered = a_catalog(lecture, LAB)
+    assert linked_courses.can_be_met(lecture, [LAB.course_id, 0], offered)
+    assert not linked_courses.can_be_met(lecture, [LAB.course_id, 0], a_catalog(lecture))

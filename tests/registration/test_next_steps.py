@@ -8,7 +8,7 @@ import pytest
 from portal.ledger.types import Reason
 from portal.registration.next_steps import NextStep, RefusalContext
 from portal.registration.reasons import explain
-from tests.registration.makers import a_catalog, a_view, course
+from tests.registration.makers import a_catalog, a_view, course, every
 from tests.registration.refusals import CARD, CASE, FACTS, OTHER, THIRD, one, swap
 
 
@@ -103,6 +103,16 @@ def test_linked_course_links_to_registering_for_both() -> None:
     url = f"/terms/7/sections/{lecture.id}/pick?with={lab.course_id}"
     assert found.step == NextStep("Add both together", url)
     assert found.step.opens_form
+
+
+def test_no_link_to_registering_for_both_if_that_is_not_enough() -> None:
+    lecture = a_view("PHY-1", corequisites=every("PHY-2", "ART-1"))
+    lab, unlinked = a_view("PHY-2", corequisites=course("PHY-1")), a_view("ART-1")
+    closed = replace(lab, status="CONFIRMED")
+    for offered, missing in (([lab, unlinked], [lab, unlinked]), ([closed, unlinked], [closed])):
+        case = RefusalContext(a_catalog(lecture, *offered), lecture, CASE.zone)
+        facts = {"missing": [each.course_id for each in missing]}
+        assert steps(case, Reason("corequisite", facts)) == ["/terms/7?q=PHY+2"]
 
 
 def test_needed_seat_links_to_dropping_both() -> None:

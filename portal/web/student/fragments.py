@@ -10,7 +10,7 @@ from flask import current_app
 from markupsafe import Markup, escape
 
 from portal.backend import backend
-from portal.catalog import linked_courses, requisites
+from portal.catalog import requisites
 from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.catalog.time_conflicts import first_overlap, pair_in_words
@@ -46,6 +46,7 @@ class SectionAct(NamedTuple):
     late: bool  # the last day to add has passed
     why: str = ""  # the code of the first reason why the student's seats rule it out
     other: int = 0  # the held section of the conflict
+    together: bool = False  # it can be added with the corequisite that is missing
     consent: bool = False  # the student needs the instructor's consent first
     barred: bool = False  # the student does not meet a requirement
     position: int = 0  # on the waitlist
@@ -68,7 +69,9 @@ def section_act(student_term: StudentTerm, section: int) -> SectionAct:
         return shown._replace(consent=True)
     first = next(iter(student_term.precheck.against_seats(view)), None)
     if first and (not shown.barred or first.code == "time_conflict"):
-        return shown._replace(why=first.code, other=first.facts.get("section", 0))
+        together = student_term.adds_both(view, first)
+        other = first.facts.get("section", 0)
+        return shown._replace(why=first.code, other=other, together=together)
     return shown
 
 
@@ -86,7 +89,6 @@ def draw_act(catalog: TermCatalog, section: int, shown: SectionAct) -> Markup:
     """Render the button from what it depends on, once for all students who see the same."""
     named = RefusalContext(catalog, None, backend().settings.zone).named
     view, other = catalog.section(section), catalog.section(shown.other)
-    linked = view is not None and bool(linked_courses.courses(view, catalog))
     return render_fragment(
         "fragments/act.html",
         act=shown,
@@ -96,7 +98,6 @@ def draw_act(catalog: TermCatalog, section: int, shown: SectionAct) -> Markup:
         other=named(other.id) if other else "",
         when=first_overlap(view, other) if view and other else "",
         why_label=reasons.label(shown.why),
-        together=linked and shown.why == "corequisite",
     )
 
 

@@ -282,5 +282,6 @@ def _likely_refusals(
     return [
         each
         for each in found
-        if each.code != "corequisite" or not chosen.issuperset(each.facts["missing"])
+        if each.code != "corequisite"
+        or not linked_courses.are_met(view, each.facts["missing"], chosen, now.catalog)
     ]

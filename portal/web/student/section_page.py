@@ -2,7 +2,6 @@
 
 from flask.typing import ResponseReturnValue
 
-from portal.catalog import linked_courses
 from portal.catalog.views import SectionView
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import SeatCounts
@@ -62,6 +61,6 @@ def _render(now: StudentTerm, view: SectionView, all_seats: SeatCounts) -> str:
         swaps=not lacking and any(each.code == "same_course" for each in conflicts),
         kept=reserved_notes(now, view),
         sharing=now.catalog.sharing(view),
-        together=bool(linked_courses.courses(view, now.catalog)),
+        together=any(now.adds_both(view, each) for each in conflicts),
         reasons=explain([*conflicts, *lacking], now.case(view)),
     )

@@ -8,6 +8,7 @@ from typing import TypeVar
 from zlib import crc32
 
 from portal.backend import backend
+from portal.catalog import linked_courses
 from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import TermCatalog, TermView, published_catalog
 from portal.catalog.time_conflicts import pairs
@@ -201,6 +202,12 @@ class StudentTerm:
     def texts(self) -> TermTexts:
         """Return what pages say of this state."""
         return TermTexts(self.term, self.profile, self.phase, self.times, self.deadlines)
+
+    def adds_both(self, view: SectionView, why: Reason) -> bool:
+        """Return whether the refusal is gone if the section is added with a linked one."""
+        return why.code == "corequisite" and linked_courses.can_be_met(
+            view, why.facts["missing"], self.catalog
+        )
 
     def shows(self, view: SectionView) -> bool:
         """Return whether the student sees a section without a seat or waitlist position in it."""

@@ -71,6 +71,19 @@ def test_form_offers_linked_sections(ada: FlaskClient, biology: Biology) -> None
     assert "reason-step" not in page
 
 
+@pytest.mark.parametrize("other", ["MAT-1", "MAT-9"], ids=["unlinked", "not offered"])
+def test_form_offers_the_linked_one_of_two_that_would_do(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast, other: str
+) -> None:
+    either = {"any": [{"course": "BIO-2"}, {"course": other}]}
+    set_section(biology.lecture, corequisites=either)
+    assert "With another class" in ada.get(f"/terms/{term.id}").text
+    assert "Add them together" in ada.get(address(biology.lecture, "pick")).text
+    answer = press(ada, biology.lecture, "pick", **biology.with_lab())
+    assert answer.status_code == 303
+    assert held(term, cast.ada) == [biology.lecture.id, biology.lab.id]
+
+
 def test_conflicting_linked_section_is_marked_and_not_preselected(
     ada: FlaskClient, biology: Biology
 ) -> None:

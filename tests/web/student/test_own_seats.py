@@ -115,20 +115,53 @@ def main_button(html: str) -> str:
     return found[1].strip() if found else ""
 
 
+def assert_not_added_yet(ada: FlaskClient, section: Any) -> None:
+    """Check that rows and pages lead to what to do first, as the dialog does."""
+    assert "Can’t add yet Corequisite missing" in words(row(ada, section))
+    assert "See what to do" in page(ada, section)
+    assert not main_button(page(ada, section))
+    assert "Add them together" not in ada.get(address(section, "pick")).text
+
+
+def a_lecture_and_its_lab(term: Any, needs: Any, **lab: Any) -> tuple[Any, Any]:
+    linked = {"corequisites": {"course": "BIO-1"}}
+    return (
+        builders.a_section(builders.a_course("BIO-1"), term, corequisites=needs),
+        builders.a_section(builders.a_course("BIO-2"), term, **linked, **lab),
+    )
+
+
 def test_class_that_comes_with_another_is_added_by_the_main_button(
     ada: FlaskClient, term: Any
 ) -> None:
     builders.an_open_window(term)
     _, alone, _ = corequisite(term)
-    linked = [
-        builders.a_section(builders.a_course(code), term, corequisites={"course": other})
-        for code, other in (("BIO-1", "BIO-2"), ("BIO-2", "BIO-1"))
-    ]
-    assert "Full With another class" in words(row(ada, linked[0]))
-    assert main_button(page(ada, linked[0])) == "Add class"
-    assert "Can’t add yet Corequisite missing" in words(row(ada, alone))
-    assert "See what to do" in page(ada, alone)
-    assert not main_button(page(ada, alone))
+    lecture, _lab = a_lecture_and_its_lab(term, {"course": "BIO-2"})
+    assert "Full With another class" in words(row(ada, lecture))
+    assert main_button(page(ada, lecture)) == "Add class"
+    assert_not_added_yet(ada, alone)
+
+
+def test_class_whose_linked_sections_are_closed_is_not_offered(ada: FlaskClient, term: Any) -> None:
+    builders.an_open_window(term)
+    lecture, _lab = a_lecture_and_its_lab(term, {"course": "BIO-2"}, status="CONFIRMED")
+    assert_not_added_yet(ada, lecture)
+
+
+def test_class_that_needs_an_unlinked_one_besides_is_offered_once_that_is_held(
+    ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    builders.an_open_window(term)
+    both = {"all": [{"course": "BIO-2"}, {"course": "MAT-1"}]}
+    lecture, lab = a_lecture_and_its_lab(term, both)
+    unlinked = builders.a_section(builders.a_course("MAT-1"), term)
+    assert_not_added_yet(ada, lecture)
+    press(ada, unlinked, "pick")
+    assert "Full With another class" in words(row(ada, lecture))
+    assert "Add them together" in ada.get(address(lecture, "pick")).text
+    press(ada, unlinked, "drop")
+    seat(cast.ada, lab)
+    assert_not_added_yet(ada, lecture)
 
 
 def test_waitlisted_student_without_a_corequisite_is_led_to_it(ada: FlaskClient, term: Any) -> None:

@@ -165,13 +165,6 @@ def test_simultaneous_requests_with_one_key_get_one_decision(desk: Desk, address
     assert [each["name"] for each in desk.events()].count("refused") == 1
 
 
-def test_version_before_calls_its_key_request(desk: Desk, section: int) -> None:
-    requested = {"student": 501, "section": section, "request": KEY}
-    first, second = (desk.ledger.library.ask("leave", TERM, requested) for _ in range(2))
-    assert (second["seq"], second["replayed"]) == (first["seq"], True)
-    assert desk.last_event()["request"] == KEY
-
-
 def test_refused_adjustment_is_replayed(desk: Desk, section: int) -> None:
     desk.claim(500, section)
     assert codes(desk.adjust(501, section, idempotency_key=KEY)) == ["full"]

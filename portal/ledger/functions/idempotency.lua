@@ -5,7 +5,6 @@
 
 -- Return the answer stored under an idempotency key, or nil and a function that stores one.
 local function stored_answer(term, ask, content)
-  ask.idempotency_key = ask.idempotency_key or ask.request -- version 1.0.0 calls it `request`
   if (ask.idempotency_key or "") == "" then return nil, function() end end
   local key = term:key("request", ask.student .. ":" .. ask.idempotency_key)
   local digest = redis.sha1hex(cjson.encode({ term.cause, content(ask) }))

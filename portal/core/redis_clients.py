@@ -111,7 +111,7 @@ class PatientConnectionPool(BlockingConnectionPool):
         return None
 
     def replicas(self) -> int:
-        """Return how many replicas are known to others than their primary: without sentinels 0."""
+        """Return how many replicas the sentinels know; 0 without sentinels."""
         return 0
 
     def is_primary(self, server: Address | None) -> bool:  # noqa: ARG002  no sentinels, no other
@@ -258,18 +258,24 @@ class _Sentinel(Sentinel):
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)  # type: ignore[no-untyped-call]
-        self._silent: set[Redis] = set()  # they are asked last, because each takes a timeout
+        # Those that did not answer, with their last error: asked last, as each takes a timeout.
+        self._silent: dict[Redis, RedisError] = {}
 
     def discover_master(self, service_name: str) -> Address:
-        """Return the server that most of those that answer name; raise MasterNotFoundError."""
+        """Return the server named by most sentinels that answer.
+
+        Raise MasterNotFoundError, with the error of each sentinel that did not answer.
+        """
         votes = self.votes(service_name)
         server, most = next(iter(votes.most_common(1)), (None, 0))
         if server is None or 2 * most <= votes.total():
-            raise MasterNotFoundError(f"The sentinels name no primary of {service_name!r}.")
+            silent = [f"{_address(each)}: {error}" for each, error in list(self._silent.items())]
+            problem = f"The sentinels name no primary of {service_name!r}."
+            raise MasterNotFoundError(" ".join([problem, *silent]))
         return server
 
     def votes(self, name: str) -> Counter[Address | None]:
-        """Return how many name which server, or none; the count ends once most name one."""
+        """Count the sentinels' votes for each server; stop at a majority."""
         votes = Counter[Address | None]()
         for state in self._states(name):
             is_up = self.check_master_state(state, name)  # type: ignore[no-untyped-call]
@@ -284,7 +290,7 @@ class _Sentinel(Sentinel):
         return 2 * votes > len(self.sentinels)
 
     def replicas(self, name: str) -> int:
-        """Return how many replicas a primary has had, those included that are away."""
+        """Return how many replicas a primary has had, including those that are away."""
         return max((state["num-slaves"] for state in self._states(name)), default=0)
 
     def _states(self, name: str) -> Iterator[dict[str, Any]]:
@@ -292,12 +298,17 @@ class _Sentinel(Sentinel):
         for sentinel in sorted(self.sentinels, key=self._silent.__contains__):
             try:
                 masters: Any = sentinel.sentinel_masters()
-            except RedisError:
-                self._silent.add(sentinel)
+            except RedisError as error:
+                self._silent[sentinel] = error
                 continue
-            self._silent.discard(sentinel)
+            self._silent.pop(sentinel, None)
             if state := masters.get(name):
                 yield state
+
+
+def _address(sentinel: Redis) -> str:
+    settings = sentinel.connection_pool.connection_kwargs
+    return f"{settings['host']}:{settings['port']}"
 
 
 class _Pool(SentinelConnectionPool, PatientConnectionPool):
@@ -334,7 +345,7 @@ class _Pool(SentinelConnectionPool, PatientConnectionPool):
         return server is not None and self.sentinel_manager.is_most(votes[server])
 
     def replicas(self) -> int:
-        """Return how many replicas the sentinels know, those included that are away."""
+        """Return how many replicas the sentinels know, including those that are away."""
         return self.sentinel_manager.replicas(self.service_name)
 
     def owns_connection(self, connection: Any) -> bool:

@@ -100,6 +100,18 @@ def test_while_those_that_answer_disagree_there_is_no_connection(split: Split) -
         split.pool().get_connection()
 
 
+def test_the_error_of_each_sentinel_that_does_not_answer_is_named(split: Split) -> None:
+    password = split.url.replace("sentinel_password=secret", "sentinel_password=wrong")
+    with pytest.raises(MasterNotFoundError, match=r"(127\.0\.0\.1:\d+: .*password.*){3}"):
+        pool(parsed(password)).get_connection()
+    name = split.url.replace(f"/{demo_cluster.NAME}?", "/other?")
+    with pytest.raises(MasterNotFoundError, match=r"no primary of 'other'\.$"):
+        pool(parsed(name)).get_connection()
+    split.freeze(2)
+    with pytest.raises(MasterNotFoundError, match=r"no primary of .*\. 127\.0\.0\.1:\d+: Timeout"):
+        split.pool().get_connection()
+
+
 def test_a_silent_sentinel_is_waited_for_once_and_counts_again_when_it_is_back(
     split: Split,
 ) -> None:

@@ -126,7 +126,7 @@ def notice_changes(redis: Redis) -> None:
 def _history(reply: bytes, pool: PatientConnectionPool) -> ReplicaHistory:
     """Return the history of the primary that sent the reply.
 
-    At its start, the sentinels tell how many replicas there were before this process.
+    A new history starts with the number of replicas that the sentinels know.
     """
     found = REPLICATION_ID.search(reply)
     key = found[1] if found else b""

@@ -180,6 +180,20 @@ def test_an_unexpected_error_stops_enrollments_until_an_admin_tries_again(
     assert roster() == [("90001", "S-1")]
 
 
+def test_an_unexpected_error_of_a_command_is_logged_once(
+    boss: FlaskClient,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(runs, "decide_enrollments")
+    with pytest.raises(SeatsLeftError):
+        imported(School().seats(1).enroll().write(tmp_path))
+    code = page(boss, latest().id).split("See the log under ")[1][:16]
+    logged = [each.message for each in caplog.records if "something unexpected" in each.message]
+    assert logged == [f"an import met something unexpected, {code}"]
+
+
 def test_a_stopped_import_is_a_dead_letter_and_blocks_others_by_name(
     boss: FlaskClient, tmp_path: Path
 ) -> None:

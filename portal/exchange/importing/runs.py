@@ -63,7 +63,7 @@ from portal.windows.warmup import warm_up
 READERS = {"semester": stage_semester, "oneroster": stage_oneroster}
 # A large import takes longer than a statement of a page may.
 NO_TIMEOUTS = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0"
-# Errors that say nothing about an import: a worker tries it again, but not the command.
+# Errors that say nothing about an import. A worker retries the import; the command does not.
 INTERRUPTIONS = (*failures.TRANSIENT, Busy, NoLongerPossible)
 INTERRUPTED = _k("The import was interrupted: %(error)s.")
 LONGEST = 60 * 60  # seconds that a job may take
@@ -389,6 +389,8 @@ def import_files(
         import_id = import_jobs.begin(session, new)
     try:
         return _import(import_id, files, report, progress, dry=dry)
+    except SeatsLeftError:  # `apply_enrollments` has stored it
+        raise
     except BaseException as error:  # other imports must not wait after an interrupt
         fail(import_id, error, report)
         raise

@@ -151,26 +151,26 @@ def connected(settings: Settings) -> Iterator[Backend]:
 
 @pytest.fixture(scope="session")
 def empty_portal(connected: Backend, owner: Engine) -> Callable[[], None]:
-    """Empties the tables and the ledger.
+    """Empties the tables and the ledger, and undoes what a test did to this process.
 
     Ids go on rising, so that what a process remembers of one test fits no other.
     """
 
-    def empty_both() -> None:
+    def empty() -> None:
         with owner.begin() as connection:
             connection.execute(text("SELECT pg_temp.empty_tables()"))
         connected.redis.flushall()
+        connections.use(connected)  # a test may have made an app of other settings
+        flags.read()
+        postgresql.end()
 
-    return empty_both
+    return empty
 
 
 @pytest.fixture
 def backend(connected: Backend, empty_portal: Callable[[], None]) -> Backend:
     """Empty tables and an empty ledger, connected."""
     empty_portal()
-    connections.use(connected)  # a test may have made an app of other settings
-    flags.read()
-    postgresql.end()
     return connected
 
 

@@ -7,16 +7,18 @@ from typing import ClassVar
 class Refused(Exception):
     """The state forbids it, and nothing was changed: `code` is the reason.
 
-    A subclass has the words for its reasons in `texts`.
+    A subclass has the words for its reasons in `texts`. They may name `facts`, as `%(end)s`.
     """
 
     texts: ClassVar[Mapping[str, str]] = {}
 
-    def __init__(self, code: str) -> None:
+    def __init__(self, code: str, **facts: object) -> None:
         super().__init__(code)
         self.code = code
+        self.facts = facts
 
     @property
     def text(self) -> str:
         """Return the reason in words."""
-        return str(self.texts[self.code])
+        words = str(self.texts[self.code])
+        return words % self.facts if self.facts else words

@@ -14,10 +14,12 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from portal.allocation.proof import code_of, sha256
+from portal.catalog.local_time import local_clock
 from portal.core.db import transaction
 from portal.core.errors import Refused
 from portal.core.i18n import _l
 from portal.people.student_profile import StudentProfile, profile
+from portal.registration.credits import points
 from portal.registration.plan_store import read_plan
 from portal.registration.plans import Plan, pack, unpack
 from portal.registration.requests import Choice
@@ -46,7 +48,7 @@ REFUSED = {
 
 
 class BallotRefused(Refused):
-    """A ballot or a joint choice that was not taken; some texts lack facts of the round."""
+    """A ballot or a joint choice that was not taken."""
 
     texts = REFUSED
 
@@ -126,7 +128,8 @@ def hand_in(found: Round, student: int, most_courses: int, most_credits: int) ->
         if not (has_one or in_cohort(who, found.cohort)):
             raise BallotRefused("not_yours")
         if not (0 < most_courses <= found.most_courses and 0 < most_credits <= found.most_credits):
-            raise BallotRefused("limits")
+            most = {"courses": found.most_courses, "credits": points(found.most_credits)}
+            raise BallotRefused("limits", **most)
         values = {
             "lines": pack(plan),
             "most_courses": most_courses,
@@ -199,7 +202,7 @@ def taking(session: Session, number: int) -> tuple[Round, datetime]:
     found = session.scalars(query, execution_options={"populate_existing": True}).one()
     code, now = _in_time(session, found)
     if code:
-        raise BallotRefused(code)
+        raise BallotRefused(code, end=local_clock().exact(found.ends_at))
     return found, now
 
 

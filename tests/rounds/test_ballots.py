@@ -104,8 +104,9 @@ def test_round_is_for_its_cohort(fall: Term, cast: Cast) -> None:
 def test_limits_are_those_of_the_round_at_most(fall: Term, cast: Cast) -> None:
     one, found = a_section(a_course(), fall), a_round(fall, most_courses=4, most_credits=1600)
     for limits in ({"most_courses": 5}, {"most_credits": 1700}, {"most_courses": 0}):
-        with pytest.raises(BallotRefused, match="limits"):
+        with pytest.raises(BallotRefused, match="limits") as refusal:
             ranks(found, cast.ada, one, **limits)
+        assert refusal.value.text == "Choose at most 4 courses and 16 credits."
     assert ranks(found, cast.ada, one, most_courses=2).most_courses == 2
 
 

@@ -4,6 +4,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterable
+from decimal import Decimal
 from pathlib import Path
 
 from flask import abort, redirect, render_template, request, url_for
@@ -18,7 +19,7 @@ from portal.core.moments import milliseconds
 from portal.ledger.errors import LedgerUnavailable
 from portal.people.roles import Right
 from portal.people.student_profile import profile
-from portal.registration.credits import hundredths, points
+from portal.registration.credits import hundredths
 from portal.registration.next_steps import RefusalContext
 from portal.registration.plans import Plan
 from portal.rounds import ballots, joint, problem, results, steps, store
@@ -52,8 +53,8 @@ def late_for_ballot(plan: Plan, number: str) -> str:
     ballot = ballots.ballot_of(int(number), visitor().student_id or 0)
     if ballot is None or ballot.choices == plan.choices:
         return ""
-    with_end = {"end": _end(ballot.round_id)}
-    return str(TOO_LATE) % with_end
+    end = local_clock().exact(rounds.read(ballot.round_id).ends_at)
+    return str(TOO_LATE) % {"end": end}
 
 
 @bp.get("/rounds/<int:round_id>")
@@ -134,14 +135,13 @@ def root_verifier(term_id: int) -> ResponseReturnValue:  # noqa: ARG001
 def hand_in(term_id: int, round_id: int) -> ResponseReturnValue:
     """Take part with the plan, or set other limits."""
     found = _round(term_id, round_id)
-    credits_ = decimal_number(request.form.get("most_credits", ""))
-    courses = whole_number(request.form.get("most_courses", ""))
-    if credits_ is None or courses is None:
-        return _back(found, "limits")
+    # An unreadable number is refused as 0 is.
+    credits_ = decimal_number(request.form.get("most_credits", "")) or Decimal(0)
+    courses = whole_number(request.form.get("most_courses", "")) or 0
     try:
         ballots.hand_in(found, visitor().student_id or 0, courses, hundredths(credits_))
     except BallotRefused as refusal:
-        return _back(found, refusal.code)
+        return _back(found, refusal.text)
     return _back(found)
 
 
@@ -154,7 +154,7 @@ def withdraw_ballot(term_id: int, round_id: int) -> ResponseReturnValue:
     try:
         ballots.withdraw(found.id, visitor().student_id or 0)
     except BallotRefused as refusal:
-        return _back(found, refusal.code)
+        return _back(found, refusal.text)
     return _back(found, note=_("Your ballot is withdrawn. Your plan is unchanged."))
 
 
@@ -182,7 +182,7 @@ def joint_choice(term_id: int, round_id: int) -> ResponseReturnValue:
             case _:
                 abort(400)
     except BallotRefused as refusal:
-        return _back(found, refusal.code, page=page)
+        return _back(found, refusal.text, page=page)
     return _back(found, note=note, page=page)
 
 
@@ -211,19 +211,13 @@ def _back(found: Round, refusal: str = "", note: str = "", page: str = "") -> Re
     """Return to a page, by default the plan, with a message."""
     page = page or url_for(".plan", term_id=found.term_id)
     if refusal:
-        facts = {"courses": found.most_courses, "credits": points(found.most_credits)}
-        message = str(BallotRefused.texts[refusal]) % {**facts, "end": _end(found.id)}
-        flash_messages.keep(message, "few", page)
+        flash_messages.keep(refusal, "few", page)
     else:
         note = note or _(
             "Your ballot is in. Until the round ends, it changes when you change your plan."
         )
         flash_messages.keep(note, "go", page)
     return redirect(page, 303)
-
-
-def _end(number: int) -> str:
-    return local_clock().exact(rounds.read(number).ends_at)
 
 
 def _round(term_id: int, round_id: int) -> Round:

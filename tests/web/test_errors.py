@@ -1,12 +1,15 @@
 """What a visitor reads when something goes wrong."""
 
+import ast
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy.exc import OperationalError
 
+import portal
 from portal.core.errors import Refused
 from portal.ledger.errors import LedgerUnavailable
 from portal.web.http import access
@@ -95,9 +98,21 @@ def test_dialog_gets_its_content(client: FlaskClient) -> None:
     assert "<html" not in answer.text
 
 
-def test_each_kind_of_refusal_has_texts(app: Flask) -> None:  # noqa: ARG001  it imports all
-    kinds = [Refused]
-    for kind in kinds:
-        kinds += kind.__subclasses__()
-    assert len(kinds) > 5
-    assert not [kind for kind in kinds[1:] if not kind.texts]
+def raised(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield each code that is raised literally, with the name of the exception."""
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args):
+            continue
+        code = node.exc.args[0]
+        for each in [code.body, code.orelse] if isinstance(code, ast.IfExp) else [code]:
+            if isinstance(each, ast.Constant):
+                yield ast.unparse(node.exc.func), str(each.value)
+
+
+def test_each_refusal_that_is_raised_has_a_text(app: Flask) -> None:  # noqa: ARG001  it imports all
+    texts = {kind.__name__: kind.texts for kind in Refused.__subclasses__()}
+    files = Path(portal.__file__).parent.rglob("*.py")
+    codes = {pair for file in files for pair in raised(ast.parse(file.read_text()))}
+    refusals = {(kind, code) for kind, code in codes if kind in texts}
+    assert {kind for kind, _code in refusals} == {*texts}
+    assert not [(kind, code) for kind, code in refusals if code not in texts[kind]]

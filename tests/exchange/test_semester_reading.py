@@ -122,6 +122,17 @@ def test_exam_blocks_keep_their_times_but_clash_with_nothing(
     assert kinds(report) == ({} if clashes else {"exam_block": 1})
 
 
+def test_courses_have_their_categories_under_the_headings_that_sections_have(
+    tmp_path: Path,
+) -> None:
+    campus = Campus()
+    campus.columns["courses.csv"] += " Course_Attributes"
+    campus.rows["courses.csv"][0]["Course_Attributes"] = "Humanities; Science"
+    found, report = read(campus.write(tmp_path))
+    assert found.kinds["course"]["CSC-225"]["categories"] == ["Humanities", "Science"]
+    assert "column_unknown" not in kinds(report)
+
+
 def test_kinds_of_sections_are_stored_in_english_whatever_the_language(tmp_path: Path) -> None:
     with in_language("es"):
         section, _report = only(tmp_path, Campus(schedule_type=""))

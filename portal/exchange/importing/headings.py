@@ -22,21 +22,21 @@ class Column:
     label: str = ""  # blank: no one can choose it
     headings: str = ""  # with spaces between them
     made_of: tuple[str, ...] = ()  # columns that together make it up
-    ours: bool = False  # only our own files have it, or nothing reads it: known in every table
+    everywhere: bool = False  # no table names it as unknown, also if nothing reads it there
 
 
 _FIELDS = {each.imported_from: each.label for each in PLAIN if each.imported_from}
 COLUMNS: Mapping[str, Column] = {name: Column(label) for name, label in _FIELDS.items()} | {
-    "as_of": Column(ours=True),
-    "attributes": Column(_l("Categories"), "attribute attrs course_attributes", ours=True),
+    "as_of": Column(everywhere=True),
+    "attributes": Column(_l("Categories"), "attribute attrs course_attributes", everywhere=True),
     "building": Column(_l("Building"), "bldg bldg_code"),
     "campus": Column(_FIELDS["campus"], "camp cmp camp_code campus_description"),
     "capacity": Column(
         _l("Seats"), "cap max_enrl maximum_enrollment max enrollment_capacity seats"
     ),
-    "conflicts": Column(_l("Conflicts with other meetings (Y or N)"), ours=True),
+    "conflicts": Column(_l("Conflicts with other meetings (Y or N)"), everywhere=True),
     "consent": Column(_FIELDS["consent"], "consent_required instructor_consent add_consent"),
-    "coreq_list": Column(ours=True),
+    "coreq_list": Column(everywhere=True),
     "corequisites": Column(_l("Corequisites"), "corequisite coreqs"),
     "course_id": Column(
         _l("Course code, such as CSC 1100"), "course_code", made_of=("subject", "course_number")
@@ -44,7 +44,7 @@ COLUMNS: Mapping[str, Column] = {name: Column(label) for name, label in _FIELDS.
     "course_number": Column(
         _l("Course number, such as 1100"),
         "crse crse_numb course catalog_nbr catalog_number",
-        ours=True,
+        everywhere=True,
     ),
     "credits": Column(_l("Credits"), "cred credit credit_hours credit_hrs hours units"),
     "crn": Column(
@@ -62,29 +62,29 @@ COLUMNS: Mapping[str, Column] = {name: Column(label) for name, label in _FIELDS.
     "enrolled": Column(
         _l("Seats taken"), "act actual enrl actual_enrollment enrollment current_enrollment"
     ),
-    "frequency": Column(ours=True),
-    "has_prereqs": Column(_l("Has prerequisites (Y or N)"), ours=True),
+    "frequency": Column(everywhere=True),
+    "has_prereqs": Column(_l("Has prerequisites (Y or N)"), everywhere=True),
     "instructors": Column(
         _l("Instructors"), "instructor instructor_name faculty instructor_s primary_instructor"
     ),
-    "kind": Column(_l("Kind of restriction"), ours=True),
+    "kind": Column(_l("Kind of restriction"), everywhere=True),
     "levels": Column(_l("Levels"), "level levl_code"),
     "link": Column(headings="link_id link_ident link_identifier linked_sections"),
     "location": Column(
         _l("Building and room"), "where place meeting_location", made_of=("building", "room")
     ),
-    "meeting_no": Column(ours=True),
+    "meeting_no": Column(everywhere=True),
     "meeting_type": Column(_l("Kind of meeting"), "mtyp_code meeting_schedule_type"),
     "method": Column(_FIELDS["method"], "insm_code instructional_method instruction_mode delivery"),
     "note": Column(_FIELDS["note"], "notes comments section_text"),
-    "offered": Column(_l("When the course is offered"), ours=True),
-    "prereq_list": Column(ours=True),
-    "prereq_text": Column(ours=True),
+    "offered": Column(_l("When the course is offered"), everywhere=True),
+    "prereq_list": Column(everywhere=True),
+    "prereq_text": Column(everywhere=True),
     "prerequisites": Column(_l("Prerequisites"), "prerequisite prereqs"),
-    "registration_dates": Column(ours=True),
+    "registration_dates": Column(everywhere=True),
     "remaining": Column(_l("Seats left"), "rem seats_avail seats_available avail available"),
     "restrictions": Column(_l("Restrictions"), "restriction registration_restrictions"),
-    "revision": Column(_l("Revision of an export"), ours=True),
+    "revision": Column(_l("Revision of an export"), everywhere=True),
     "room": Column(_l("Room number"), "room_code room_number"),
     "rule": Column(_l("Rule of the restriction"), "restriction restrictions"),
     "schedule_type": Column(
@@ -101,7 +101,7 @@ COLUMNS: Mapping[str, Column] = {name: Column(label) for name, label in _FIELDS.
     "title": Column(_l("Course title"), "course_title long_title crse_title"),
     # Of a course of changing topics.
     "topic": Column(_l("Topic"), "topics section_topic topic_title"),
-    "value": Column(_l("Value of the restriction"), ours=True),
+    "value": Column(_l("Value of the restriction"), everywhere=True),
     "wait_capacity": Column(
         _l("Waitlist capacity"), "wl_cap waitlist_capacity waitlist_cap wait_cap"
     ),
@@ -130,13 +130,13 @@ _MEETING = (
 )
 _COURSE = (
     *("course_id", "subject", "course_number", "dept_code", "title", "credits", "description"),
-    *("offered", "revision"),
+    *("attributes", "offered", "revision"),
 )
 SCHEDULE = "schedule"  # any one table that holds a whole semester
 # By table, each column with the other headings for it.
 HEADINGS: Mapping[str, Mapping[str, list[str]]] = {
     "departments.csv": _table("dept_code", "dept_name", "school", dept_code="code"),
-    "courses.csv": _table(*_COURSE, dept_code="dept") | {"attributes": []},
+    "courses.csv": _table(*_COURSE, dept_code="dept"),
     "sections.csv": _table(*_SECTION, "instructors", "revision"),
     "meetings.csv": _table(*_MEETING, "conflicts"),
     "restrictions.csv": _table("crn", "rule", "kind", "value"),
@@ -207,7 +207,7 @@ def is_left_out(column: str) -> bool:
 def is_known(column: str, file: str) -> bool:
     """Return whether an import knows a column of `columns_of`, or has it under another heading."""
     known, row = HEADINGS[file], COLUMNS.get(column)
-    return bool(row and row.ours) or _column_of(column, known) in known
+    return bool(row and row.everywhere) or _column_of(column, known) in known
 
 
 def has(columns: list[str], column: str) -> bool:

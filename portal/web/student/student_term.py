@@ -201,7 +201,14 @@ class StudentTerm:
     @cached_property
     def texts(self) -> TermTexts:
         """Return what pages say of this state."""
-        return TermTexts(self.term, self.profile, self.phase, self.times, self.deadlines)
+        return TermTexts(
+            self.term,
+            self.profile,
+            self.phase,
+            self.times,
+            add_deadline=self.deadlines.get("add_deadline"),
+            late_to_add=bool(self.late_to_add),
+        )
 
     def adds_both(self, view: SectionView, why: Reason) -> bool:
         """Return whether the refusal is gone if the section is added with a linked one."""

@@ -1,6 +1,5 @@
 """What pages say of a student's term: its times, deadlines and waitlists in words."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,7 +8,6 @@ from portal.catalog.term_catalog import TermView
 from portal.catalog.views import SectionView
 from portal.core.i18n import _
 from portal.people.student_profile import StudentProfile
-from portal.registration import precheck
 from portal.web.http.device_zone import zone_name, zone_note
 from portal.windows import bands, deadlines
 from portal.windows.phases import Phase
@@ -23,7 +21,8 @@ class TermTexts:
     profile: StudentProfile
     phase: Phase
     times: LocalClock
-    deadlines: Mapping[str, int]  # as in a StudentTerm
+    add_deadline: int | None  # the first moment (ms) after the last day to add
+    late_to_add: bool  # that moment has come
 
     @cached_property
     def opening(self) -> str:
@@ -54,8 +53,8 @@ class TermTexts:
     def waitlist_note(self) -> str:
         """Return a sentence about when waitlists give seats."""
         phase, window = self.phase, self.phase.window
-        last_add = self.deadlines.get("add_deadline")
-        if precheck.past_adding(self.deadlines, phase.now):
+        last_add = self.add_deadline
+        if self.late_to_add:
             return _("The last day to add classes has passed. The waitlists no longer move.")
         if phase.kind == "open" and window:
             until = self.moment_and_zone(min(window.closes, last_add or window.closes))

@@ -18,8 +18,8 @@ from portal.web.api.blueprint import bp
 from portal.web.api.fields import Id, IdempotencyKey, Moment, described, items
 from portal.web.api.registration import (
     catalog_of_request,
-    own_student,
     published_section,
+    require_own_student,
 )
 from portal.web.api.schemas import Answer, Body, ReasonSchema, envelope, reasons_in_words
 from portal.web.http.access import requires, visitor
@@ -124,7 +124,7 @@ def leave(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
 def _request(
     headers: dict[str, Any], body: dict[str, Any]
 ) -> tuple[TermCatalog, RequestContext, int]:
-    own_student(body)
+    require_own_student(body)
     section = body["section_id"]
     catalog = catalog_of_request(body, {"/section_id": section})
     published_section(catalog, section, "/section_id")

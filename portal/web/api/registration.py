@@ -163,7 +163,7 @@ def register(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnVal
     decision, also a refusal, is stored for a day under its idempotency key. A request with the same
     key gets the same response. To try again after a refusal, use a new key.
     """
-    student = own_student(body)
+    require_own_student(body)
     pointers = {f"/section_ids/{at}": each for at, each in enumerate(body["section_ids"])}
     sections = {pointer: each["section_id"] for pointer, each in pointers.items()}
     catalog = catalog_of_request(body, sections)
@@ -173,10 +173,10 @@ def register(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnVal
     requested = _choices(pointers, catalog, wait=body["wait"])
     choices, content = _taken_together(requested, catalog), requests.idempotency_content(requested)
     found = commands.register(request_context(catalog.term.id, key), choices, content)
-    results = _results(found, requested, catalog, student)
+    results = _results(found, requested, catalog, body["student_id"])
     counts = Counter(each["status"] for each in results)
     data = {
-        "student_id": student,
+        "student_id": body["student_id"],
         "semester_id": catalog.term.id,
         "decided_at": found.at,
         "idempotency_key": key,
@@ -194,11 +194,10 @@ def register(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnVal
     )
 
 
-def own_student(body: Mapping[str, Any]) -> int:
-    """Return the student of a body; 403 unless it is the visitor, known or not."""
+def require_own_student(body: Mapping[str, Any]) -> None:
+    """Answer with 403 unless the student of a body is the visitor, known or not."""
     if body["student_id"] != visitor().student_id:
         abort(403)
-    return int(body["student_id"])
 
 
 def catalog_of_request(body: Mapping[str, Any], sections: Mapping[str, int]) -> TermCatalog:

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from flask import Flask
-from sqlalchemy import text
+from sqlalchemy import create_engine, text
 
 from portal.app import create_app
 from portal.backend import backend
-from portal.core.db import connect, transaction
+from portal.core.db import transaction, use, with_driver
 from portal.core.settings import Settings
 from portal.ledger.client import Ledger
 from portal.ledger.types import (
@@ -138,6 +138,9 @@ def _refused(section: int) -> SubmissionResult:
 def app() -> Flask:
     """Return the portal with this ledger, for a server to run."""
     portal, parts = create_app(Settings.read()), backend()
-    parts.engine = connect(parts.settings.database_url, pool_timeout=60)
+    parts.engine = create_engine(
+        with_driver(parts.settings.database_url), pool_size=20, max_overflow=0, pool_timeout=60
+    )
+    use(parts.engine)
     parts.ledger = RowLock(parts.ledger.servers, parts.settings.replicas)
     return portal

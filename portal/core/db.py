@@ -58,17 +58,14 @@ class CommentingCursor(cursor):
 Sessions = sessionmaker[Session](expire_on_commit=False)
 
 
-def connect(url: str, *, pool_timeout: int = 3, **options: Any) -> Engine:
-    """Bind every later transaction of this process to the database at `url`.
-
-    A transaction waits for a free connection for `pool_timeout` seconds at most.
-    """
+def connect(url: str) -> Engine:
+    """Bind every later transaction of this process to the database at `url`."""
     engine = create_engine(
         with_driver(url),
         hide_parameters=True,  # failing statements are logged, and parameters may be secrets
         pool_size=20,
         max_overflow=0,
-        pool_timeout=pool_timeout,
+        pool_timeout=3,  # seconds that a transaction waits for a free connection
         # The time limit of a statement; the web's is shorter (runtime/gunicorn_settings.py).
         connect_args={
             "connect_timeout": 3,
@@ -77,7 +74,6 @@ def connect(url: str, *, pool_timeout: int = 3, **options: Any) -> Engine:
             "options": "-c statement_timeout=15000 -c idle_in_transaction_session_timeout=10000"
             " -c timezone=UTC",
         },
-        **options,
     )
     event.listen(engine, "checkout", _check)
     traces.watch(engine)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from portal.catalog.term_catalog import SectionView, read_catalog
+from portal.core.db import transaction
 from portal.exchange.importing.diff import Counts
 from portal.exchange.importing.files import open_files
 from portal.exchange.importing.models import Options
@@ -172,6 +174,13 @@ def imported(folder: Path, name: str = "Spring 2021", **options: Any) -> Made:
     [term] = done.terms
     sections, courses = (sum(done.counts[kind].values()) for kind in ("section", "course"))
     return Made(term, sections, courses, report, done.counts)
+
+
+def section(term: int, crn: str = "10001") -> SectionView:
+    """A section as pages know it."""
+    with transaction() as session:
+        sections = read_catalog(session, term).sections
+    return next(each for each in sections if each.crn == crn)
 
 
 def kinds(report: Report) -> dict[str, int]:

@@ -6,26 +6,11 @@ from typing import Any
 
 import pytest
 
-from portal.exchange.importing.models import Options
-from portal.exchange.importing.report import Report
-from portal.exchange.importing.runs import import_files
-from tests.exchange.campus import Campus, imported, nothing
-from tests.exchange.test_left_out import section
-from tests.exchange.test_semester_export import exported, set_cell, updated
+from tests.exchange.campus import Campus, imported, section
+from tests.exchange.lectures import FRIDAY, LECTURE, MWF, WHEN, meetings, update
+from tests.exchange.semester_files import exported, set_cell, updated
 
 pytestmark = pytest.mark.usefixtures("backend")
-TERM = "Spring 2021"
-MONDAY, TUESDAY, WEDNESDAY, THURSDAY, FRIDAY = (1 << day for day in range(5))
-TR, MWF = TUESDAY | THURSDAY, MONDAY | WEDNESDAY | FRIDAY
-WHEN = {
-    "days": "TR",
-    "start_time": "1:00PM",
-    "end_time": "1:50PM",
-    "location": "SAGE 11",
-    "date_start": "2021-02-01",
-    "date_end": "2021-03-31",
-}
-LECTURE = (TR, time(13), time(13, 50), "SAGE 11")
 LAB = (FRIDAY, time(9), time(11), "LAB 2")
 
 
@@ -42,28 +27,6 @@ def term(tmp_path: Path) -> int:
     for each in tmp_path.iterdir():
         each.unlink()
     return made
-
-
-def update(folder: Path, *lines: str, name: str = "schedule.csv", **options: Any) -> Report:
-    """Update the term by one file; beside meetings.csv it takes one that names both sections."""
-    for each in folder.iterdir():
-        each.unlink()
-    (folder / name).write_text("\n".join(lines) + "\n")
-    if name != "schedule.csv":
-        sections = "crn,course_id\n10001,CSC-225\n10002,CSC-225\n"
-        (folder / "sections.csv").write_text(sections)
-    report = Report()
-    import_files(folder, Options(term=TERM, update=True, **options), report, nothing)
-    return report
-
-
-def meetings(term: int, crn: str = "10001") -> list[tuple[Any, ...]]:
-    found = section(term, crn).meetings
-    return [(each.mask, clock(each.start), clock(each.end), each.room) for each in found]
-
-
-def clock(minutes: int | None) -> time | None:
-    return None if minutes is None else time(minutes // 60, minutes % 60)
 
 
 def both(term: int) -> list[tuple[Any, ...]]:

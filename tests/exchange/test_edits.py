@@ -28,13 +28,12 @@ from portal.exchange.importing.report import Note, Report
 from portal.exchange.importing.runs import import_files
 from portal.people.models import Student, StudentSubject
 from tests.cast import Cast
-from tests.exchange.campus import Campus, nothing
+from tests.exchange.campus import Campus, nothing, section
 from tests.exchange.class_schedules import ALGORITHMS, write_csv
 from tests.exchange.makers import as_zip, page, press, sent
 from tests.exchange.oneroster import School, moved
 from tests.exchange.oneroster import imported as oneroster_imported
-from tests.exchange.test_left_out import section
-from tests.exchange.test_semester_export import exported, set_section
+from tests.exchange.semester_files import exported, set_section
 from tests.web.pages import hidden
 
 pytestmark = pytest.mark.usefixtures("backend")

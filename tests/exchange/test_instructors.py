@@ -19,9 +19,9 @@ from tests.cast import PASSWORD
 from tests.exchange.campus import Campus, nothing
 from tests.exchange.makers import TERM, as_zip, latest, page, press, sent, zipped
 from tests.exchange.oneroster import imported, moved
+from tests.exchange.semester_files import exported as semester_exported
+from tests.exchange.semester_files import set_section
 from tests.exchange.test_round_trip import exported
-from tests.exchange.test_semester_export import exported as semester_exported
-from tests.exchange.test_semester_export import set_section
 from tests.web.visitors import browser_of
 
 TAUGHT = """

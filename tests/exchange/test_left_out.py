@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from portal.backend import Backend
-from portal.catalog.term_catalog import SectionView, read_catalog
+from portal.catalog.term_catalog import read_catalog
 from portal.core.db import transaction
 from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report, summary
 from portal.exchange.importing.runs import Imported, import_files
-from tests.exchange.campus import Campus, imported, nothing
+from tests.exchange.campus import Campus, imported, nothing, section
 from tests.exchange.oneroster import moved
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -38,12 +38,6 @@ def full() -> Campus:
 def update(folder: Path, **options: Any) -> Imported:
     chosen = Options(term="Spring 2021", update=True, **options)
     return import_files(folder, chosen, Report(), nothing)
-
-
-def section(term: int, crn: str = "10001") -> SectionView:
-    with transaction() as session:
-        sections = read_catalog(session, term).sections
-    return next(each for each in sections if each.crn == crn)
 
 
 def facts(term: int) -> dict[str, Any]:

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.exchange.campus import Campus, imported
-from tests.exchange.test_changed_meetings import LECTURE, MWF, TR, WHEN, meetings, update
-from tests.exchange.test_left_out import section
+from tests.exchange.campus import Campus, imported, section
+from tests.exchange.lectures import LECTURE, MWF, TR, WHEN, meetings, update
 
 
 @pytest.fixture(scope="module")

@@ -10,20 +10,12 @@ from sqlalchemy import update
 
 from portal.catalog.models import Section
 from portal.core.db import transaction
-from portal.exchange.exporting.semester import write_workbook
 from portal.people.models import Student
 from tests import cast
 from tests.exchange.campus import Made, imported
-from tests.exchange.makers import edit_workbook, latest, press, send, set_cell
+from tests.exchange.makers import TERM, edit_workbook, latest, press, send, set_cell
 from tests.exchange.oneroster import moved
-from tests.exchange.test_semester_export import (
-    DATES,
-    TERM,
-    campus,
-    exported,
-    section,
-    updated,
-)
+from tests.exchange.semester_files import DATES, campus, exported, section, updated, workbook
 
 pytestmark = pytest.mark.usefixtures("backend")
 SHEETS = (
@@ -47,12 +39,6 @@ def made(tmp_path: Path) -> Made:
 def book(tmp_path: Path, made: Made) -> Path:
     assert made
     return workbook(tmp_path / "semester.xlsx")
-
-
-def workbook(path: Path, term: str = TERM) -> Path:
-    with path.open("wb") as out:
-        write_workbook(term, out)
-    return path
 
 
 def test_it_has_a_sheet_for_each_file_and_changes_nothing(book: Path) -> None:

@@ -24,7 +24,7 @@ from tests.cast import Cast
 from tests.exchange.campus import nothing
 from tests.exchange.makers import latest, page, press, sent, zipped
 from tests.exchange.oneroster import moved
-from tests.exchange.test_semester_export import exported, set_section, updated
+from tests.exchange.semester_files import exported, set_section, updated
 from tests.notifications.stories import notices
 
 TERM = "Fall 2030"  # of the builders

@@ -13,8 +13,7 @@ from portal.exchange.exporting.semester import semester_files
 from portal.windows.warmup import warm_up
 from tests.exchange.campus import Made, imported, kinds, read
 from tests.exchange.mapped_columns import rename_headings
-from tests.exchange.test_semester_export import Rows, edit, exported, set_cell, updated
-from tests.exchange.test_semester_workbook import workbook
+from tests.exchange.semester_files import Rows, edit, exported, set_cell, updated, workbook
 from tests.exchange.whole_semesters import EACH, REAL, SECTIONS, folder_of, term_of
 
 

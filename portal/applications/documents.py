@@ -48,7 +48,7 @@ PLACES = 6_003  # the class of PostgreSQL's advisory locks, one for each check
 MOST_DOCUMENTS = 5  # of an application
 LONGEST_NAME = 100
 READING, READING_TIME = "application.document", timedelta(hours=1)  # in the audit trail
-STOPPED = _k("The check was stopped before it ended.")
+STOPPED = _k("The check was stopped before it finished.")
 log = logging.getLogger(__name__)
 MEDIA = {"pdf": "application/pdf", "jpg": "image/jpeg", "png": "image/png"}
 REFUSED_DOCUMENT = {
@@ -361,7 +361,7 @@ def verdict(file: Path, name: str) -> tuple[str, int]:
         done = subprocess.run(  # noqa: S603  our own module
             command, capture_output=True, timeout=SECONDS, check=False, env={"PATH": os.defpath}
         )
-    except subprocess.TimeoutExpired:  # as the machine is full: a limit would have come first
+    except subprocess.TimeoutExpired:  # the machine is overloaded: a limit would have come first
         raise ValueError(STOPPED) from None
     if done.returncode == -signal.SIGKILL:  # by the system, which had no memory left
         raise ValueError(STOPPED)

@@ -9,11 +9,10 @@ import pytest
 
 from portal.backend import Backend
 from portal.catalog.term_catalog import TermCatalog, catalog_of
-from portal.exchange.exporting.semester import semester_files
 from portal.windows.warmup import warm_up
 from tests.exchange.campus import Made, imported, kinds, read
 from tests.exchange.mapped_columns import rename_headings
-from tests.exchange.semester_files import Rows, edit, exported, set_cell, updated, workbook
+from tests.exchange.semester_files import updated, workbook
 from tests.exchange.whole_semesters import EACH, REAL, SECTIONS, folder_of, term_of
 
 
@@ -35,7 +34,7 @@ def whole(
     tmp_path_factory: pytest.TempPathFactory,
     empty_portal: Callable[[], None],
 ) -> Whole:
-    """A semester, for tests that leave it as it is; the last one may empty the portal."""
+    """A semester, for tests that leave it as it is."""
     empty_portal()
     folder = folder_of(request.param, tmp_path_factory.mktemp("whole"))
     return Whole(request.param, imported(folder, term_of(request.param)))
@@ -59,29 +58,6 @@ def test_all_of_it_is_imported_and_all_that_is_odd_is_named(
 def test_its_workbook_changes_nothing(whole: Whole, tmp_path: Path) -> None:
     book = workbook(tmp_path / "semester.xlsx", whole.term)
     assert updated(book, remove=True, term=whole.term)[0] == {}
-
-
-def test_only_edits_of_its_files_change_it_and_an_empty_portal_becomes_the_same(
-    whole: Whole, tmp_path: Path, empty_portal: Callable[[], None]
-) -> None:
-    before, edited = (exported(tmp_path / each, whole.term) for each in ("before", "edited"))
-
-    def more_seats(rows: Rows) -> None:
-        rows[17]["capacity"] = "77"
-        rows[190]["note"] = "Bring a coat"
-
-    edit(edited, "sections.csv", more_seats)
-    set_cell(edited, "meetings.csv", "location", "Hall 9", row=100)
-    set_cell(edited, "courses.csv", "title", "A new title", row=30)
-    expected = {"section": {"changed": 3}, "course": {"changed": 1}}
-    changes, report = updated(edited, term=whole.term)
-    assert changes == expected
-    assert not {"edited", "stale", "unreadable", "count", "orphan", "duplicate"} & {*kinds(report)}
-    assert updated(before, term=whole.term, overwrite=True, erase=True)[0] == expected
-    empty_portal()
-    imported(before, whole.term)
-    after = semester_files(whole.term)
-    assert {name: (before / name).read_bytes() for name in after} == after
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason=f"the real semester is not at {REAL}")

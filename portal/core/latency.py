@@ -1,8 +1,8 @@
 """Latencies: percentiles of counts in buckets, and how long students wait for an answer.
 
 Each web process counts its answers and adds them to those of the others every second. So the
-opening page reads the same figures on every node, and a request costs no round trip. A process
-whose answers are late says so, and waiting rooms then admit fewer students.
+opening page reads the same figures on every node, and a request costs no round trip. The scheduler
+reads them each second, because waiting rooms admit fewer students while answers are late.
 """
 
 import logging
@@ -25,9 +25,7 @@ BOUNDS = (5, 10, 20, 35, 50, 75, 100, 150, 200, 350, 500, 750, 1000, 2000, 5000,
 PARTS = (0.5, 0.95, 0.99)  # the percentiles that pages show
 LATE = 1000  # ms in which 95 of 100 answers should come
 KEY = "fairseat:answers"
-SLOW_KEY = "fairseat:slow"  # exists while answers are late
-SLOW_MS = 2000  # a little longer than until the next call of `send`
-FEWEST_LATE = 5  # late answers of a process in a second that are no chance
+FEWEST_LATE = 5  # with fewer late answers in a second, nothing is wrong
 SEND_SECONDS = 1.0
 
 log = logging.getLogger(__name__)
@@ -91,14 +89,7 @@ def send(redis: Redis) -> None:
         for bucket, answers in counts.items():
             pipe.hincrby(key, str(bucket), answers)
         pipe.pexpire(key, KEPT)
-        if _late(counts):
-            pipe.set(SLOW_KEY, "1", px=SLOW_MS)
         pipe.execute()
-
-
-def slow(redis: Redis) -> bool:
-    """Return whether answers of some web process are late just now; raise RedisError."""
-    return bool(redis.exists(SLOW_KEY))
 
 
 def send_forever(redis: Redis, ended: Event) -> None:
@@ -112,6 +103,41 @@ def send_forever(redis: Redis, ended: Event) -> None:
             log.exception("could not send the times of answers")
 
 
+class LateAnswers:
+    """Tells again and again whether too many of the answers since the last time were late."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._known = Counter[tuple[int, int]]()  # of the last two slots, by slot and bucket
+
+    def too_many(self) -> bool:
+        """Return whether more than 5 of 100 were; also False if Redis does not answer."""
+        try:
+            counted = self._count()
+        except (RedisError, OSError):
+            return False
+        new, self._known = counted - self._known, counted
+        late = sum(
+            new[slot, bucket] for slot, bucket in new if bucket >= bisect_right(BOUNDS, LATE)
+        )
+        return late >= FEWEST_LATE and late > 0.05 * new.total()
+
+    def _count(self) -> Counter[tuple[int, int]]:
+        seconds, _micros = self._redis.time()
+        slots = seconds * 1000 // SLOT - 1, seconds * 1000 // SLOT
+        with self._redis.pipeline(transaction=False) as pipe:
+            for slot in slots:
+                pipe.hgetall(f"{KEY}:{slot}")
+            found: list[dict[bytes, bytes]] = pipe.execute()
+        return Counter(
+            {
+                (slot, int(bucket)): int(count)
+                for slot, buckets in zip(slots, found, strict=True)
+                for bucket, count in buckets.items()
+            }
+        )
+
+
 def answer_times(redis: Redis, at: int) -> AnswerTimes:
     """Return the answers of all processes in the quarter of an hour until `at` (ms)."""
     with redis.pipeline(transaction=False) as pipe:
@@ -120,13 +146,6 @@ def answer_times(redis: Redis, at: int) -> AnswerTimes:
         replies: list[Any] = pipe.execute()
     slots = (Counter({int(key): int(number) for key, number in each.items()}) for each in replies)
     return AnswerTimes(at, tuple(slots))
-
-
-def _late(counts: Counter[int]) -> bool:
-    late = sum(
-        answers for bucket, answers in counts.items() if bucket >= bisect_right(BOUNDS, LATE)
-    )
-    return late >= FEWEST_LATE and late > 0.05 * counts.total()
 
 
 def _percentiles(counts: Counter[int]) -> Percentiles | None:

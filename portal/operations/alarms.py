@@ -15,11 +15,11 @@ from portal.operations.figures import (
     Ready,
     Stored,
     WindowNow,
-    admitted_per_minute,
     breakers,
     late_draws,
     switches,
 )
+from portal.waiting_room import wait_estimates
 from portal.waiting_room.admission_limits import Pause
 from portal.waiting_room.room import RoomState
 from portal.waiting_room.wording import grouped
@@ -339,9 +339,11 @@ def _of_readiness(now: WindowNow, ready: Ready | None) -> Iterator[Alarm]:
 
 def _of_queue(room: RoomState | None) -> Iterator[Alarm]:
     """Yield an alarm if students wait although there is room for them."""
-    if room is None or room.paused or room.off or room.phase != "open":
+    if room is None or room.paused or room.off or room.slowed or room.phase != "open":
         return
-    stands = room.waiting and room.inside < room.at_once and not admitted_per_minute(room)
+    stands = (
+        room.waiting and room.inside < room.at_once and not wait_estimates.admitted_per_minute(room)
+    )
     if stands and room.at > room.opens + MINUTE:
         yield Alarm(
             _("Students wait, but no one was admitted in the last minute."),
@@ -351,10 +353,10 @@ def _of_queue(room: RoomState | None) -> Iterator[Alarm]:
 
 def _of_answers(answers: Percentiles | None, room: RoomState | None) -> Iterator[Alarm]:
     if answers and answers.answers >= FEWEST and answers.p95 > LATE:
-        if room and room.share < 1:
+        if room and room.slowed:
             advice = _(
-                "You don’t have to do anything: fewer students are admitted until pages are fast"
-                " again. Students in the queue keep their positions."
+                "Fewer students are admitted until pages are fast again, and those in the queue"
+                " keep their positions. If this lasts, tell the operators."
             )
         else:
             advice = _(

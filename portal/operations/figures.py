@@ -53,7 +53,7 @@ from portal.recorder.journal import last_seq
 from portal.recorder.models import AuditRun, ContinuousAudit
 from portal.recorder.status import Lags, lags_over
 from portal.registration.seat_counts import Totals, totals
-from portal.waiting_room import admission_limits, draw_codes, room, wait_estimates
+from portal.waiting_room import admission_limits, draw_codes, room
 from portal.waiting_room.admission_limits import Pause
 from portal.waiting_room.draw_codes import DrawCodes
 from portal.waiting_room.room import RoomState
@@ -334,17 +334,6 @@ def ready(term: int, students: int) -> Ready | None:
         students=students,
         since=max([found.sent, *(each.read for each in warm)]) if done else 0,
     )
-
-
-def admitted_per_minute(state: RoomState) -> int:
-    """Return how many students a waiting room admits per minute.
-
-    It averages the last half minute, or the last whole one.
-    """
-    slot = wait_estimates.SLOT
-    begin = (state.at // slot - 1) * slot
-    admitted = sum(count for at, count in state.pace if at >= begin)
-    return round(admitted * wait_estimates.MINUTE / max(slot, state.at - max(begin, state.opens)))
 
 
 def or_none(read: Callable[[], Found], *, there: bool = True) -> Found | None:

@@ -95,7 +95,7 @@ METRICS = {
     "room_inside": ("Students who are admitted and may still claim", "term", "window"),
     "room_per_minute": ("Students admitted per minute at most", "term", "window"),
     "room_share": (
-        "Part of that limit that is admitted, below 1 while pages are slow",
+        "Part of that limit that is admitted, below 1 after pages were slow",
         "term",
         "window",
     ),

@@ -15,8 +15,10 @@ from rq.serializers import JSONSerializer
 
 from portal.backend import backend
 from portal.core import scaling
+from portal.core.latency import LateAnswers
 from portal.core.outage import AWAY, Backoff
 from portal.core.queue import KEPT
+from portal.core.redis_clients import commands
 from portal.exchange.exporting import export_jobs
 from portal.exchange.importing import runs
 from portal.operations import backlog
@@ -121,10 +123,10 @@ def tick(sweeper: Sweeper, lease: Lease, *duties: Callable[[], object]) -> None:
 
 def _advance_waiting_rooms(sweeper: Sweeper, stop: Event) -> None:
     """Update the waiting rooms, even if PostgreSQL is down. Needs no lease."""
-    pause = 0.0
+    pause, late = 0.0, LateAnswers(commands(backend().settings.queue_url, timeout=0.3, size=1))
     while not stop.wait(pause):
         try:
-            pause = advance_all(term.id for term in sweeper.terms)
+            pause = advance_all((term.id for term in sweeper.terms), slow=late.too_many())
         except AWAY:  # which the sweep also reports
             pause = TICK
         except Exception:

@@ -111,7 +111,7 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001  gunicorn's sig
 def post_worker_init(worker: Any) -> None:
     """Fill caches and start live updates before the first request; close sockets at the end."""
     from portal.backend import backend  # noqa: PLC0415
-    from portal.core import flags, latency, metrics, resources  # noqa: PLC0415
+    from portal.core import flags, latency, metrics, redis_clients, resources  # noqa: PLC0415
     from portal.live.hub import close_pages_on_exit  # noqa: PLC0415
     from portal.web.http import request_log, slow_clients  # noqa: PLC0415
     from portal.windows import readiness  # noqa: PLC0415
@@ -124,8 +124,11 @@ def post_worker_init(worker: Any) -> None:
         hub.start()
         resources.watch("web", backend().engine, backend().ledger.servers)
         close_pages_on_exit(worker, hub)
-        answers = backend().redis, Event()
-        Thread(target=latency.send_forever, args=answers, daemon=True, name="answers").start()
+        # A connection of its own: in a rush, requests wait for those of the others.
+        own = redis_clients.commands(backend().settings.queue_url, size=1)
+        Thread(
+            target=latency.send_forever, args=(own, Event()), daemon=True, name="answers"
+        ).start()
     readiness.read_ahead()
     resources.collect_seldom()
     Thread(target=readiness.watch, args=(Event(),), daemon=True, name="warmth").start()

@@ -67,7 +67,7 @@ class Server(StreamServer):  # type: ignore[misc]
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
-        self.full = self._full  # gevent's asks for those that have begun
+        self.full = self._full  # gevent's own looks only at connections that have begun
         self._accepted: deque[tuple[Any, ...]] = deque()
         self._in_a_row = 0
         self._beginning = False
@@ -86,17 +86,25 @@ class Server(StreamServer):  # type: ignore[misc]
             self._beginning = True
             gevent.spawn(self._begin)
 
+    def close(self) -> None:
+        """Accept no more; connections that were accepted are still answered."""
+        while self._accepted:
+            super().do_handle(*self._accepted.popleft())
+        super().close()
+
     def _full(self) -> bool:
         """Return whether there are as many connections as allowed."""
         return bool(self.pool.free_count() <= len(self._accepted))
 
     def _begin(self) -> None:
         """Begin with AT_ONCE connections between others' turns, until none waits."""
-        while self._accepted:
-            for _ in range(min(AT_ONCE, len(self._accepted))):
-                super().do_handle(*self._accepted.popleft())
-            gevent.sleep(0)
-        self._beginning = False
+        try:
+            while self._accepted:
+                for _ in range(min(AT_ONCE, len(self._accepted))):
+                    super().do_handle(*self._accepted.popleft())
+                gevent.sleep(0)
+        finally:
+            self._beginning = False
 
 
 def waits(sock: Any, version: tuple[int, int]) -> bool:

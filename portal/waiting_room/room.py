@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from redis import Redis
-from redis.exceptions import RedisError
 
 from portal.backend import backend
-from portal.core import flags, latency
+from portal.core import flags
 from portal.core.ledger_servers import Servers
 from portal.ledger.errors import LedgerSilent, LedgerUnavailable
 from portal.ledger.function_library import FunctionLibrary, join_files, translate_errors
@@ -52,12 +51,17 @@ class RoomState:
     right: int  # waits within the range that was shown
     wrong: int  # waits outside of it
     free: int = 0  # how many more could come in now if the queue were empty
-    share: float = 1  # of `per_minute` that are admitted: less than 1 while pages are slow
+    share: float = 1  # of `per_minute` that is admitted: less than 1 after pages were slow
 
     @property
     def paused(self) -> bool:
         """Return whether an admin has paused the queue."""
         return not self.off and not self.per_minute
+
+    @property
+    def slowed(self) -> bool:
+        """Return whether only a share of the limit per minute is admitted."""
+        return self.share < 1 and not self.off and not self.paused
 
     @property
     def full(self) -> bool:
@@ -136,13 +140,14 @@ def advance(term: int, window: int) -> RoomState:
     return room_state(_call("admit", term, window))
 
 
-def advance_all(terms: Iterable[int]) -> float:
+def advance_all(terms: Iterable[int], *, slow: bool = False) -> float:
     """Admit the students whose turn it is in every room; return the seconds until the next call.
 
-    While pages are slow, lower the share of the limits that rooms admit, else raise it. Calling it
-    twice does no harm, so any process may do it.
+    While pages are `slow`, lower the share of the limits that rooms admit. Calling it twice does no
+    harm, so any process may do it.
     """
-    library, sent = _library(backend().ledger.servers), {**_limits(), "slow": _slow()}
+    library, in_full = _library(backend().ledger.servers), not flags.on("room_slowdown")
+    sent = {**_limits(), "slow": slow, "in_full": in_full}
 
     def ask(_: Redis, mine: list[int]) -> list[Any]:
         return [library.ask("advance_all", term, sent, again=True) for term in mine]
@@ -288,14 +293,6 @@ def _limits() -> dict[str, Any]:
         "open": switched_off,
         "record": record,
     }
-
-
-def _slow() -> bool:
-    """Return whether pages are slow; without Redis no one knows, and limits apply as they are."""
-    try:
-        return flags.on("room_slowdown") and latency.slow(backend().redis)
-    except RedisError:
-        return False
 
 
 @lru_cache(maxsize=4)

@@ -48,8 +48,8 @@ class WaitRange:
 class Pace(NamedTuple):
     """How long each student ahead takes (ms).
 
-    While the room has space: `quick` by its limit, `slow` by what it admits while pages are slow.
-    Then the others.
+    While the room has space: `quick` by its limit, `slow` by what it admitted lately if pages were
+    slow. Then the others.
     """
 
     least: float
@@ -80,7 +80,9 @@ def per_place(room: RoomState) -> Pace:
     if not room.per_minute or not room.at_once:
         return Pace(0, NEVER)
     quick = MINUTE / room.per_minute
-    slow = quick / room.share
+    slow = quick
+    if room.slowed:  # the share will rise, so the pace of late tells more
+        slow = min(quick / room.share, max(quick, MINUTE / max(1, admitted_per_minute(room))))
     least, most = SHORT / room.at_once, LONG / room.at_once
     seen = _seen(room)
     if seen:
@@ -88,6 +90,16 @@ def per_place(room: RoomState) -> Pace:
     free = max(0, room.at_once - room.inside)
     least, most = max(STAYING * quick, min(least, most)), max(slow, most)
     return Pace(least, most, free, quick, slow, 0 if seen else FIRST)
+
+
+def admitted_per_minute(room: RoomState) -> int:
+    """Return how many students a room admits per minute.
+
+    It averages the last half minute, or the last whole one.
+    """
+    begin = (room.at // SLOT - 1) * SLOT
+    admitted = sum(count for at, count in room.pace if at >= begin)
+    return round(admitted * MINUTE / max(SLOT, room.at - max(begin, room.opens)))
 
 
 def _seen(room: RoomState) -> tuple[float, float] | None:

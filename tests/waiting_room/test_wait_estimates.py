@@ -11,7 +11,7 @@ FIELDS = {"phase": "open", "per_minute": 600, "at_once": 100, "off": False, "ins
 NOBODY = {"line": 1000, "called": 0, "waiting": 1000, "right": 0, "wrong": 0}
 
 
-def a_room(pace: dict[int, int] | None = None, **fields: int) -> RoomState:
+def a_room(pace: dict[int, int] | None = None, **fields: float) -> RoomState:
     """Return a room that opened five minutes ago; `pace` by half minutes since."""
     opens = NOW - 5 * MINUTE
     moved = tuple((opens + slot * 30_000, count) for slot, count in (pace or {}).items())
@@ -26,6 +26,14 @@ def minutes(ahead: int, room: RoomState, kind: str = "waiting") -> tuple[int, in
 def test_estimate_uses_the_rate_limit_while_the_room_has_space() -> None:
     assert minutes(99, a_room()) == (0, 1)
     assert minutes(1200, a_room(at_once=5000)) == (1, 3)
+
+
+def test_after_pages_were_slow_the_longest_wait_follows_from_what_was_admitted_lately() -> None:
+    limits = {"per_minute": 4000, "at_once": 40_000, "share": 0.05}
+    known = a_room({9: 1000}, **limits)  # the slot before this moment
+    assert minutes(4000, known) == (0, 3)
+    assert minutes(4000, a_room(**limits)) == (0, 21)
+    assert minutes(4000, a_room(per_minute=4000, at_once=40_000)) == (0, 2)
 
 
 def test_first_student_without_a_free_place_waits_for_a_visit_to_end() -> None:

@@ -1,19 +1,29 @@
 -- Admissions: which student is next, and how many at once.
 
--- While pages are slow, the share of the limit per minute falls by a tenth a second, down to LEAST.
--- Then it rises by MORE a second: slowly, because those admitted ask for pages for minutes.
-local LEAST, LESS, MORE = 0.05, 0.9, 0.01
+-- The share of the limit per minute that is admitted. Each second it falls by a tenth while pages are
+-- slow, and rises by a hundredth of the limit, so it stays above 9 %. It rises slowly, because those
+-- admitted ask for pages for minutes.
+local LESS, MORE = 0.9, 0.01
 
 function Room:share()
-  local current = self.at - number(self:field("share_at")) < STALE
-  return current and tonumber(self:field("share")) or 1
+  if not self.known_share then
+    local since = self.at - number(self:field("share_at")) -- negative if the clock went back
+    local risen = number(self:field("share")) + MORE * since / 1000
+    self.known_share = since < 0 and 1 or math.min(1, risen)
+  end
+  return self.known_share
 end
 
-function Room:adapt_share(slow)
-  if self.at - number(self:field("share_at")) < STEP then return end
-  local before = self:share()
-  local share = slow and math.max(LEAST, before * LESS) or math.min(1, before + MORE)
-  if share < 1 or before < 1 then redis.call("HSET", self.base, "share", share, "share_at", self.at) end
+function Room:cut_share()
+  local since = self.at - number(self:field("share_at"))
+  if since >= 0 and since < STEP then return end
+  self.known_share = self:share() * LESS
+  redis.call("HSET", self.base, "share", self.known_share, "share_at", self.at)
+end
+
+function Room:restore_share()
+  self.known_share = 1
+  redis.call("HDEL", self.base, "share", "share_at")
 end
 
 -- Return how many students the limit per minute admits now.

@@ -132,7 +132,7 @@ local function advance_all(keys, args)
   local ask, windows, soonest = cjson.decode(args[1]), redis.call("HGETALL", keys[1] .. ":windows"), nil
   for i = 1, #windows, 2 do
     local room = Room.of(keys[1], windows[i], windows[i + 1], ask)
-    if room.phase == "open" then room:adapt_share(ask.slow) end
+    if ask.in_full then room:restore_share() elseif ask.slow and room.phase == "open" then room:cut_share() end
     room:admit()
     room:tidy()
     if room.phase == "before" then soonest = math.min(soonest or math.huge, room.opens - room.at) end

@@ -28,6 +28,7 @@ from portal.recorder.consistency import audit_runs
 from portal.recorder.events import STUDENT_EVENTS
 from portal.recorder.models import ContinuousAudit
 from portal.recorder.status import HOUR_SPANS, stage_lags
+from portal.waiting_room import wait_estimates
 from portal.web.admin.terms import term_or_404
 from portal.web.confirm import Confirmation, NotPossible, confirm, seen_number
 from portal.web.http.access import requires, visitor
@@ -112,7 +113,7 @@ def _content(found: Figures, *, operates: bool) -> dict[str, Any]:
         "mail_kinds": mail_texts.labels(),
         "queue_names": QUEUE_LABELS,
         "pauses": figures.pauses(found),
-        "admitted_per_minute": figures.admitted_per_minute,
+        "admitted_per_minute": wait_estimates.admitted_per_minute,
         "times": local_clock(),
     }
 

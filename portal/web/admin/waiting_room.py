@@ -11,7 +11,7 @@ from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds
 from portal.ledger.types import WindowView
 from portal.operations import opening
-from portal.operations.figures import admitted_per_minute, or_none
+from portal.operations.figures import or_none
 from portal.people.roles import Right
 from portal.registration.reasons import label
 from portal.waiting_room import admission_limits, draw_codes, room, wait_estimates
@@ -394,7 +394,7 @@ def _of_room(term_id: int, window: WindowView, state: RoomState) -> dict[str, ob
     return {
         "state": state,
         "seen": now.mark,
-        "lately": admitted_per_minute(state),
+        "lately": wait_estimates.admitted_per_minute(state),
         "last": wait_in_words(wait_estimates.estimate(last)) if state.waiting else "",
         "share": state.right / compared if compared else None,
         "compared": compared,

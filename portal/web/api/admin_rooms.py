@@ -69,7 +69,8 @@ class Room(Answer):
     paused = fields.Boolean()
     off = described(fields.Boolean, "Everyone is admitted.")
     share = described(
-        fields.Float, "The part of `per_minute` that is admitted now: below 1 while pages are slow."
+        fields.Float,
+        "The part of `per_minute` that is admitted now: below 1 after pages were slow.",
     )
     waiting = fields.Integer()
     inside = fields.Integer()

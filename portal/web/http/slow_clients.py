@@ -44,6 +44,7 @@ class Body(io.RawIOBase):
         self._body = body
         self._ends = monotonic() + BODY_SECONDS
         self._large = False
+        self.waited = 0.0  # seconds for the client
 
     def expect_more(self, seconds: float) -> None:
         """Set the timeout of a large body, and let other requests run while it arrives."""
@@ -55,8 +56,10 @@ class Body(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         if self._large:
             sleep(0)
-        with Timeout(max(0.0, self._ends - monotonic()), RequestTimeout):
+        began = monotonic()
+        with Timeout(max(0.0, self._ends - began), RequestTimeout):
             data = self._body.read(len(buffer))
+        self.waited += monotonic() - began
         buffer[: len(data)] = data
         return len(data)
 

@@ -197,10 +197,14 @@ def test_slow_answers_alarm(
     page = text(admin.get(address(term, window)).text)
     assert slow in page
     assert "Lower the admissions per minute." in page
-    room.advance_all([term.id])
+    room.advance_all([term.id], slow=True)
     page = text(admin.get(address(term, window)).text)
-    assert "You don’t have to do anything: fewer students are admitted" in page
-    assert "admissions are reduced to 90% of the limit" in page
+    assert "Fewer students are admitted until pages are fast again" in page
+    assert "only 90% of the limit is admitted at the moment" in page
+    room.set_limits(term.id, window.id, 10, 10, off=True)
+    page = text(admin.get(address(term, window)).text)
+    assert "Lower the admissions per minute." in page
+    assert "of the limit is admitted" not in page
 
 
 def test_a_paused_line_rings_until_one_press_resumes_it(

@@ -15,8 +15,8 @@ from portal.catalog.models import Term
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.types import WindowView
-from portal.operations.figures import admitted_per_minute
 from portal.waiting_room import room
+from portal.waiting_room.wait_estimates import admitted_per_minute
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.visitors import browser_of

@@ -9,6 +9,9 @@ from http.client import HTTPConnection
 
 import pytest
 
+from portal.backend import Backend
+from portal.core import latency
+from portal.core.latency import LateAnswers
 from tests.live.nodes import Node
 from tests.web.http.raw_http import FOREVER, hear, line
 
@@ -108,9 +111,25 @@ def test_unread_response_is_dropped(node: Node) -> None:
     assert b"Traceback" not in node.child.log.read_bytes()[before:]
 
 
-def _head(node: Node, *headers: str) -> bytes:
+def test_slow_bodies_do_not_count_as_slow_pages(node: Node, backend: Backend) -> None:
+    late = LateAnswers(backend.redis)
+    late.too_many()  # forgets the answers before
+    with ExitStack() as stack:
+        slow = [stack.enter_context(line(node)) for _ in range(10)]
+        for each in slow:
+            each.sendall(_head(node, "Content-Length: 9", path="/terms/1/room") + b"wait")
+        time.sleep(1.2 * latency.LATE / 1000)
+        for each in slow:
+            each.sendall(b"=true")
+        assert all(hear(each).status for each in slow)
+    time.sleep(latency.SEND_SECONDS + 1)
+    assert latency.answer_times(backend.redis, backend.ledger.now()).last_minute
+    assert not late.too_many()
+
+
+def _head(node: Node, *headers: str, path: str = "/login") -> bytes:
     form = "Content-Type: application/x-www-form-urlencoded"
-    lines = ["POST /login HTTP/1.1", f"Host: {node.host}", form, *headers, "", ""]
+    lines = [f"POST {path} HTTP/1.1", f"Host: {node.host}", form, *headers, "", ""]
     return "\r\n".join(lines).encode()
 
 

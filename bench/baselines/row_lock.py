@@ -136,7 +136,10 @@ def _refused(section: int) -> SubmissionResult:
 
 
 def app() -> Flask:
-    """Return the portal with this ledger, for a server to run."""
+    """Return the portal with this ledger, for a server to run.
+
+    Its engine waits longer for a connection than the portal's, and its statements have no timeout.
+    """
     portal, parts = create_app(Settings.read()), backend()
     parts.engine = create_engine(
         with_driver(parts.settings.database_url), pool_size=20, max_overflow=0, pool_timeout=60

@@ -1,6 +1,8 @@
 """Courses that are taken together, such as a lecture and its lab: each names the other."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 from portal.catalog import requisites
@@ -22,25 +24,36 @@ def sections(section: "SectionView", catalog: "TermCatalog") -> list[list["Secti
     return [found for found in choices if found]
 
 
-def can_be_met(section: "SectionView", missing: Collection[int], catalog: "TermCatalog") -> bool:
-    """Return whether the missing corequisites can be added together with the section."""
-    courses = {each.course_id for found in sections(section, catalog) for each in found}
-    return not courses.isdisjoint(missing) and are_met(section, missing, courses, catalog)
+def can_be_met(
+    section: "SectionView",
+    missing: Collection[int],
+    catalog: "TermCatalog",
+    shows: "Callable[[SectionView], bool]",
+) -> bool:
+    """Return whether sections that the student is shown meet the missing corequisites."""
+    choices = [
+        {each.course_id for each in found if shows(each)} for found in sections(section, catalog)
+    ]
+    return are_met(section, missing, [each for each in choices if each], catalog)
 
 
 def are_met(
     section: "SectionView",
     missing: Collection[int],
-    courses: Collection[int],
+    choices: Sequence[Collection[int]],
     catalog: "TermCatalog",
 ) -> bool:
-    """Return whether the missing corequisites are met once these courses are added."""
+    """Return whether one course of each choice can meet the missing corequisites."""
 
-    def met(leaf: requisites.Tree) -> bool:
+    def met(leaf: requisites.Tree, chosen: Collection[int]) -> bool:
         course = catalog.course_id(requisites.key(leaf["course"])) or 0  # 0 if it is not offered
-        return course in courses or course not in missing
+        return course in chosen or course not in missing
 
-    return requisites.missing(section.corequisites, met) is None
+    return any(
+        requisites.missing(section.corequisites, partial(met, chosen=chosen)) is None
+        for chosen in product(*choices)
+        if not set(chosen).isdisjoint(missing)
+    )
 
 
 def unlinked(chosen: Sequence["SectionView"]) -> list["SectionView"]:

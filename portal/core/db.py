@@ -91,7 +91,7 @@ def _check(connection: Any, *_: Any) -> None:
 
 
 def use(engine: Engine) -> None:
-    """Bind every later transaction of this process to an engine that `connect` made."""
+    """Bind every later transaction of this process to an engine."""
     Sessions.configure(bind=engine)
 
 

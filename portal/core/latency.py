@@ -104,19 +104,23 @@ def send_forever(redis: Redis, ended: Event) -> None:
 
 
 class LateAnswers:
-    """Tells again and again whether too many of the answers since the last time were late."""
+    """Compares the answers since the last call with the limit for late answers."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._known = Counter[tuple[int, int]]()  # of the last two slots, by slot and bucket
+        # Of the last two slots, by slot and bucket; None before the first call.
+        self._known: Counter[tuple[int, int]] | None = None
 
     def too_many(self) -> bool:
-        """Return whether more than 5 of 100 were; also False if Redis does not answer."""
+        """Return whether more than 5 of 100 were late; False if no one knows."""
         try:
             counted = self._count()
         except (RedisError, OSError):
             return False
-        new, self._known = counted - self._known, counted
+        known, self._known = self._known, counted
+        if known is None:
+            return False
+        new = counted - known
         late = sum(
             new[slot, bucket] for slot, bucket in new if bucket >= bisect_right(BOUNDS, LATE)
         )

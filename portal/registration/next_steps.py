@@ -1,6 +1,6 @@
 """Next steps for a refused student: links to forms, sections and lists."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import quote_plus, urlsplit
@@ -46,6 +46,7 @@ class RefusalContext:
     swap: int = 0
     waits: bool = False
     device: ZoneInfo | None = None  # the zone of the student's device, if it is known
+    shows: Callable[["SectionView"], bool] = lambda _: True  # whether the student sees a section
 
     @property
     def term_url(self) -> str:
@@ -170,7 +171,9 @@ def pick_together(missing: list[int], context: RefusalContext) -> NextStep | Non
     register for it again.
     """
     section, catalog = context.section, context.catalog
-    if not section or context.waits or not linked_courses.can_be_met(section, missing, catalog):
+    if not section or context.waits:
+        return None
+    if not linked_courses.can_be_met(section, missing, catalog, context.shows):
         return None
     linked = linked_courses.courses(section, catalog)
     course = next(each for each in missing if each in linked)

@@ -66,11 +66,11 @@ class Server(StreamServer):  # type: ignore[misc]
     max_accept = AT_ONCE
 
     def __init__(self, *args: Any, **settings: Any) -> None:
-        super().__init__(*args, **settings)
-        self.full = self._full  # gevent's own looks only at connections that have begun
         self._accepted: deque[tuple[Any, ...]] = deque()
         self._in_a_row = 0
         self._beginning = False
+        super().__init__(*args, **settings)
+        self.full = self._full  # gevent's own looks only at connections that have begun
 
     def do_read(self) -> tuple[Any, ...] | None:
         """Accept a connection; return None if none waits."""
@@ -87,7 +87,10 @@ class Server(StreamServer):  # type: ignore[misc]
             gevent.spawn(self._begin)
 
     def close(self) -> None:
-        """Accept no more; connections that were accepted are still answered."""
+        """Accept no more, and begin with all that were accepted.
+
+        Gunicorn lets them end within its `graceful_timeout`.
+        """
         while self._accepted:
             super().do_handle(*self._accepted.popleft())
         super().close()

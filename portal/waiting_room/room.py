@@ -61,7 +61,7 @@ class RoomState:
     @property
     def slowed(self) -> bool:
         """Return whether only a share of the limit per minute is admitted."""
-        return self.share < 1 and not self.off and not self.paused
+        return round(self.share, 2) < 1 and not self.off and not self.paused
 
     @property
     def full(self) -> bool:

@@ -48,7 +48,7 @@ class WaitRange:
 class Pace(NamedTuple):
     """How long each student ahead takes (ms).
 
-    While the room has space: `quick` by its limit, `slow` by what it admitted lately if pages were
+    While the room has space: `quick` by its limit, `slow` by its recent admissions after pages were
     slow. Then the others.
     """
 
@@ -81,7 +81,7 @@ def per_place(room: RoomState) -> Pace:
         return Pace(0, NEVER)
     quick = MINUTE / room.per_minute
     slow = quick
-    if room.slowed:  # the share will rise, so the pace of late tells more
+    if room.slowed:  # the share will rise, so the recent pace tells more
         slow = min(quick / room.share, max(quick, MINUTE / max(1, admitted_per_minute(room))))
     least, most = SHORT / room.at_once, LONG / room.at_once
     seen = _seen(room)

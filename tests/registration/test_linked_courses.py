@@ -58,8 +58,13 @@ def test_linked_course_without_open_section_offers_nothing() -> None:
     assert linked_courses.courses(LECTURE, a_catalog(LECTURE, lab)) == [lab.course_id]
 
 
+def all_shown(_: Any) -> bool:
+    return True
+
+
 CLOSED = a_view("PHY-4", corequisites=course("PHY-1"), status="CONFIRMED")
 UNLINKED = a_view("PHY-5")
+OTHER = a_view("PHY-6", corequisites=course("PHY-1"))
 
 
 @pytest.mark.parametrize(
@@ -75,19 +80,24 @@ UNLINKED = a_view("PHY-5")
         (some("PHY-2", "PHY-4"), [LAB, CLOSED], True),
         (some("PHY-2", "PHY-5"), [LAB, UNLINKED], True),
         (some("PHY-4", "PHY-5"), [CLOSED, UNLINKED], False),
+        ({"any": [every("PHY-2", "PHY-6"), course("PHY-5")]}, [LAB, OTHER, UNLINKED], False),
+        ({"any": [every("PHY-2", "PHY-6"), course("PHY-5")]}, [LAB, UNLINKED], True),
+        ({"all": [some("PHY-2", "PHY-4"), course("PHY-6")]}, [LAB, CLOSED, OTHER], True),
     ],
 )
 def test_missing_courses_are_added_together_if_open_sections_of_linked_ones_are_enough(
     needs: Any, missing: list[Any], *, enough: bool
 ) -> None:
     lecture = a_view("PHY-1", corequisites=needs)
-    offered = a_catalog(lecture, LAB, CLOSED, UNLINKED)
+    offered = a_catalog(lecture, LAB, CLOSED, UNLINKED, OTHER)
     courses = [each.course_id for each in missing]
-    assert linked_courses.can_be_met(lecture, courses, offered) == enough
+    assert linked_courses.can_be_met(lecture, courses, offered, all_shown) == enough
+    assert not linked_courses.can_be_met(lecture, courses, offered, lambda _: False)
 
 
 def test_a_course_that_is_not_offered_is_not_needed_beside_a_linked_one() -> None:
     lecture = a_view("PHY-1", corequisites=some("PHY-2", "PHY-9"))
     offered = a_catalog(lecture, LAB)
-    assert linked_courses.can_be_met(lecture, [LAB.course_id, 0], offered)
-    assert not linked_courses.can_be_met(lecture, [LAB.course_id, 0], a_catalog(lecture))
+    assert linked_courses.can_be_met(lecture, [LAB.course_id, 0], offered, all_shown)
+    without = a_catalog(lecture)
+    assert not linked_courses.can_be_met(lecture, [LAB.course_id, 0], without, all_shown)

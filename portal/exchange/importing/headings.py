@@ -22,7 +22,7 @@ class Column:
     label: str = ""  # blank: no one can choose it
     headings: str = ""  # with spaces between them
     made_of: tuple[str, ...] = ()  # columns that together make it up
-    everywhere: bool = False  # no table names it as unknown, also if nothing reads it there
+    everywhere: bool = False  # known in every table, even where nothing reads it
 
 
 _FIELDS = {each.imported_from: each.label for each in PLAIN if each.imported_from}

@@ -39,7 +39,7 @@ def _count(response: Response) -> Response:
         _times(route, method).observe(took())
     if request.blueprint == STUDENTS:
         body = request.environ.get(BODY)
-        latency.count(took() - (body.waited if body else 0.0))  # slow clients slow down no one else
+        latency.count(took() - (body.waited if body else 0.0))  # a slow client is no slow page
     return response
 
 

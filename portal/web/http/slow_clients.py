@@ -57,9 +57,11 @@ class Body(io.RawIOBase):
         if self._large:
             sleep(0)
         began = monotonic()
-        with Timeout(max(0.0, self._ends - began), RequestTimeout):
-            data = self._body.read(len(buffer))
-        self.waited += monotonic() - began
+        try:
+            with Timeout(max(0.0, self._ends - began), RequestTimeout):
+                data = self._body.read(len(buffer))
+        finally:
+            self.waited += monotonic() - began
         buffer[: len(data)] = data
         return len(data)
 

@@ -278,10 +278,10 @@ def _likely_refusals(
         rest = tuple(each for each in now.registrations.waiting if each is not position)
         checks = replace(checks, registrations=replace(now.registrations, waiting=rest))
     found = checks.refusals(view, swap_out=swap_out)
-    chosen = {each.view.course_id for group in together for each in group.choices}
+    choices = [{each.view.course_id for each in group.choices} for group in together]
     return [
         each
         for each in found
         if each.code != "corequisite"
-        or not linked_courses.are_met(view, each.facts["missing"], chosen, now.catalog)
+        or not linked_courses.are_met(view, each.facts["missing"], choices, now.catalog)
     ]

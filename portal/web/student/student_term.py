@@ -213,7 +213,7 @@ class StudentTerm:
     def adds_both(self, view: SectionView, why: Reason) -> bool:
         """Return whether the refusal is gone if the section is added with a linked one."""
         return why.code == "corequisite" and linked_courses.can_be_met(
-            view, why.facts["missing"], self.catalog
+            view, why.facts["missing"], self.catalog, self.shows
         )
 
     def shows(self, view: SectionView) -> bool:
@@ -234,7 +234,9 @@ class StudentTerm:
     def case(self, view: SectionView | None) -> RefusalContext:
         """Return the context that explains a refusal of the section."""
         held = {each.section: each.credits for each in self.registrations.enrolled}
-        return RefusalContext(self.catalog, view, self.times.zone, held, device=device_zone())
+        return RefusalContext(
+            self.catalog, view, self.times.zone, held, device=device_zone(), shows=self.shows
+        )
 
     def case_in_line(self, section: int) -> RefusalContext:
         """Return the same for a section that the student waits for."""

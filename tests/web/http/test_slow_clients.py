@@ -119,7 +119,7 @@ def test_slow_bodies_do_not_count_as_slow_pages(node: Node, backend: Backend) ->
         for each in slow:
             each.sendall(_head(node, "Content-Length: 9", path="/terms/1/room") + b"wait")
         time.sleep(1.2 * latency.LATE / 1000)
-        for each in slow:
+        for each in slow[5:]:  # the others never send the rest
             each.sendall(b"=true")
         assert all(hear(each).status for each in slow)
     time.sleep(latency.SEND_SECONDS + 1)

@@ -56,8 +56,8 @@ class Pace(NamedTuple):
     most: float
     free: int = 0
     quick: float = 0.0
-    slow: float = 0.0
     delay: float = 0.0  # ms until the first visit ends
+    slow: float = 0.0
 
 
 def estimate(entry: QueueEntry) -> WaitRange:
@@ -89,7 +89,7 @@ def per_place(room: RoomState) -> Pace:
         least, most = max(least, seen[0]), min(most, seen[1])
     free = max(0, room.at_once - room.inside)
     least, most = max(STAYING * quick, min(least, most)), max(slow, most)
-    return Pace(least, most, free, quick, slow, 0 if seen else FIRST)
+    return Pace(least, most, free, quick, 0 if seen else FIRST, slow)
 
 
 def admitted_per_minute(room: RoomState) -> int:

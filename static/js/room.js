@@ -25,12 +25,12 @@ const many = (forms, count, shown) => fill(forms[PLURAL.select(count)] ?? forms.
 
 // The same range and words as the server's: see portal/waiting_room/wait_estimates.py and wording.py.
 function wait({ ahead, pace, words }) {
-  const [fewest, longest, free, quick, delay] = pace.split(" ").map(Number);
+  const [fewest, longest, free, quick, delay, slow] = pace.split(" ").map(Number);
   const first = Math.min(ahead, free);
   const others = ahead - first;
   const after = ahead >= free ? (others + 1) * longest + delay : 0;
   let least = Math.floor((STAYING * first * quick + others * fewest) / MINUTE);
-  let most = Math.ceil((first * quick + after + NOTICE) / MINUTE);
+  let most = Math.ceil((first * slow + after + NOTICE) / MINUTE);
   const say = JSON.parse(words);
   if (longest >= NEVER) return { said: say.unknown };
   if (most <= 1) return { said: say.moment, soon: true };

@@ -1,10 +1,13 @@
 """Who waits on an open page hears of it: one's turn, how the line moves; and is not forgotten."""
 
+import re
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import pytest
 
+import portal
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.ledger.types import WindowView
@@ -15,6 +18,7 @@ from portal.live.waiting_rooms import WaitingRooms
 from portal.people.visitors import Visitor
 from portal.recorder.recorder import drain
 from portal.waiting_room import room
+from portal.waiting_room.wait_estimates import Pace
 from tests import cast as builders
 from tests.cast import Cast
 from tests.live.conftest import Open
@@ -68,8 +72,15 @@ def test_whose_turn_it_is_hears_so_and_the_others_how_the_line_moves(
     [turn] = ada.hear(lambda tab: heard(tab, "turn"))
     assert turn == {"window": window.id}
     moved = ben.hear(lambda tab: [each for each in heard(tab, "room") if each["called"] == 1])[0]
-    assert (moved["window"], len(moved["pace"])) == (window.id, 5)
+    assert (moved["window"], len(moved["pace"])) == (window.id, len(Pace._fields))
     assert not heard(ben, "turn")
+
+
+def test_pages_read_the_pace_in_the_order_in_which_it_is_sent() -> None:
+    script = (Path(portal.__file__).parent.parent / "static/js/room.js").read_text()
+    [names] = re.findall(r"const \[(.+)\] = pace", script)
+    in_the_page = {"least": "fewest", "most": "longest"}  # of its own it has others of these names
+    assert names.split(", ") == [in_the_page.get(each, each) for each in Pace._fields]
 
 
 def test_all_pages_of_the_term_hear_when_others_begin_to_wait_and_when_none_does(

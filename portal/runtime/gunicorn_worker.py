@@ -87,9 +87,9 @@ class Server(StreamServer):  # type: ignore[misc]
             gevent.spawn(self._begin)
 
     def close(self) -> None:
-        """Accept no more, and begin with all that were accepted.
+        """Stop accepting connections, and begin with those that still wait.
 
-        Gunicorn lets them end within its `graceful_timeout`.
+        Gunicorn gives them its `graceful_timeout` to finish.
         """
         while self._accepted:
             super().do_handle(*self._accepted.popleft())

@@ -42,13 +42,17 @@ class Up:
     def start(self) -> None:
         self.processes.append(self.command(self.what))
         deadline = time.monotonic() + 180
+        self.serves(deadline)
+        while not self._noted():
+            assert time.monotonic() < deadline, "its processes are not noted"
+            time.sleep(0.05)
+
+    def serves(self, deadline: float) -> None:
+        """Wait until it says that it can serve."""
         while missing := not_ready(self.address):
             assert self.process.poll() is None, self.process.communicate()
             assert time.monotonic() < deadline, missing
             time.sleep(0.1)
-        while not self._noted():
-            assert time.monotonic() < deadline, "its processes are not noted"
-            time.sleep(0.05)
 
     def _noted(self) -> bool:
         """Whether it has started all its processes, and told which they are."""
@@ -168,9 +172,7 @@ def test_a_process_that_dies_comes_back(up: Up, name: str) -> None:
         assert time.monotonic() < deadline, f"{name} stays away"
         time.sleep(0.1)
     time.sleep(1)  # an earlier answer of /ready may be given again
-    while missing := not_ready(up.address):
-        assert time.monotonic() < deadline, missing
-        time.sleep(0.1)
+    up.serves(deadline)
 
 
 def test_workers_outlive_the_process_that_they_are_forked_from(up: Up) -> None:
@@ -183,7 +185,7 @@ def test_workers_outlive_the_process_that_they_are_forked_from(up: Up) -> None:
         assert time.monotonic() < deadline, "nobody comes back"
         time.sleep(0.1)
     assert changed(up, known) == {"fork-server", "record-1"}
-    assert not not_ready(up.address)
+    up.serves(deadline)  # once the new worker has registered
 
 
 def changed(up: Up, known: dict[str, int]) -> set[str]:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from sqlalchemy import exists, func, select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -19,12 +19,11 @@ from portal.backend import backend
 from portal.catalog import formatting, requisites, sections
 from portal.catalog.deletion import REQUIRES, Dependency, InTheWay, Obstacle, find_obstacles
 from portal.catalog.models import Course, Department, Section, Subject, Term
-from portal.catalog.record_details import Field, RecordDetails, text_lines
+from portal.catalog.record_details import Field, RecordChange, RecordDetails, Taken, text_lines
 from portal.catalog.requisites import Tree
 from portal.catalog.section_fields import SectionDetails
 from portal.catalog.sections import EDITABLE, SeenSection, StoredSection
 from portal.catalog.spellings import subject_of
-from portal.core.audit_trail import AuditEntry, add_audit_entry
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _, _l
 
@@ -58,10 +57,6 @@ USES_OF_CODE = (
         " WHERE course_code = :code",
     ),
 )
-
-
-class CodeTaken(Exception):
-    """Another course has the code, possibly a deleted one."""
 
 
 def _tree(tree: Tree | None) -> list[str]:
@@ -144,89 +139,69 @@ def new_subject(session: Session, code: str) -> bool:
     return session.scalar(found.where(Subject.deleted_at.is_(None))) is None
 
 
-def create(wanted: CourseDetails, by: int, reason: str) -> int:
-    """Store a new course; return its id. Raise CodeTaken, or ChangedMeanwhile.
+def create(change: RecordChange[CourseDetails]) -> int:
+    """Store a new course; return its id. Raise Taken or ChangedMeanwhile.
 
     The same form sent twice creates it once.
     """
     try:
         with transaction() as session:
-            course = Course(code=wanted.code)
-            _write(session, course, wanted)
+            course = Course(code=change.wanted.code)
+            _write(session, course, change.wanted)
             session.add(course)
             session.flush()
-            subject = f"course:{course.id}"
-            add_audit_entry(
-                session, "course.create", subject, by=by, after=wanted.facts, reason=reason
-            )
+            change.note(session, "course.create", f"course:{course.id}")
             return course.id
     except IntegrityError as error:
-        if same := _created_before(wanted, by):
+        if same := _created_before(change):
             return same
-        raise CodeTaken from error
+        raise Taken from error
 
 
-def _created_before(wanted: CourseDetails, by: int) -> int | None:
+def _created_before(change: RecordChange[CourseDetails]) -> int | None:
     """Return the course if the account has created it by the same form."""
-    entry = exists().where(
-        AuditEntry.action == "course.create",
-        AuditEntry.subject == func.concat("course:", Course.id),
-        AuditEntry.account_id == by,
-    )
-    found = select(Course).where(Course.code == wanted.code, Course.deleted_at.is_(None), entry)
+    made = change.made_before("course.create", func.concat("course:", Course.id))
+    named = Course.code == change.wanted.code, Course.deleted_at.is_(None)
     with transaction() as session:
-        course = session.scalar(found)
-        return course.id if course and details(session, course) == wanted else None
+        course = session.scalar(select(Course).where(*named, made))
+        return course.id if course and details(session, course) == change.wanted else None
 
 
-def edit(  # noqa: PLR0913, PLR0917  who changes what from what, and why
+def edit(
     session: Session,
     course_id: int,
-    seen: str,
-    wanted: CourseDetails,
+    change: RecordChange[CourseDetails],
     following: Sequence[SeenSection],
-    by: int,
-    reason: str,
-) -> bool:
+) -> None:
     """Give the course other details, and the sections what has changed of them.
 
-    Return False if that is done already. Raise ChangedMeanwhile if the course is no longer as in
-    `seen`, a mark; InTheWay if something needs its code; CodeTaken; and Stale or NotPossible of
+    Do nothing if that is done already. Raise ChangedMeanwhile if the course is no longer as it was
+    seen; InTheWay if something needs its code; Taken; and Stale or NotPossible of
     `catalog.sections` for a section.
     """
     # As deletions and imports do: no section of the course is added meanwhile.
     session.execute(select(Term.id).order_by(Term.id).with_for_update(key_share=True))
     course = session.get_one(Course, course_id, with_for_update=True)
-    before = details(session, course)
-    if course.deleted_at is None and before == wanted:
-        return False
-    if course.deleted_at or before.mark != seen:
-        raise ChangedMeanwhile
+    before, wanted = details(session, course), change.wanted
+    if not change.differs(before, course.deleted_at):
+        return
     if found := code_obstacles(session, course_id, before, wanted):
         raise InTheWay(found)
     for each in following:
         stored = sections.find_section(session, each.term_id, each.section_id)
         if stored is None or stored.course_id != course_id:
             raise ChangedMeanwhile
-        sections.edit_within(session, each, followed(stored, before, wanted), by, reason)
+        details_then = followed(stored, before, wanted)
+        sections.edit_within(session, each, details_then, change.by, change.reason)
     try:
         _write(session, course, wanted)
         session.flush()
     except IntegrityError as error:
-        raise CodeTaken from error
+        raise Taken from error
     offered_in = select(Section.term_id).where(Section.course_id == course_id)
     newer = update(Term).values(catalog_version=Term.catalog_version + 1)
     session.execute(newer.where(Term.id.in_(offered_in)))
-    add_audit_entry(
-        session,
-        "course.edit",
-        f"course:{course_id}",
-        by=by,
-        before=before.facts,
-        after=wanted.facts,
-        reason=reason,
-    )
-    return True
+    change.note(session, "course.edit", f"course:{course_id}", before)
 
 
 def code_obstacles(

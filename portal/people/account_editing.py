@@ -8,20 +8,14 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from portal.catalog.record_details import Field, RecordDetails, text_lines
-from portal.core.audit_trail import AuditEntry, add_audit_entry
+from portal.catalog.record_details import Field, RecordChange, RecordDetails, Taken, text_lines
 from portal.core.db import ChangedMeanwhile
 from portal.core.i18n import _l
 from portal.people import signals
 from portal.people.accounts import OF_PERSON
 from portal.people.models import Account, Student
 from portal.people.roles import OWN, ROLES, rights_of
-from portal.people.student_editing import UsernameTaken
 from portal.people.visitors import Visitor
-
-
-class AddressTaken(Exception):
-    """Another account has the email address."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,71 +62,52 @@ def may_change_email(account: Account, by: Visitor) -> bool:
 
 
 def create(
-    session: Session, username: str, wanted: AccountDetails, by: int, reason: str
+    session: Session, username: str, change: RecordChange[AccountDetails]
 ) -> tuple[Account, bool]:
     """Store a new account without password or roles; return it, and whether it is new.
 
-    The same form sent twice creates it once. Raise UsernameTaken or AddressTaken.
+    The same form sent twice creates it once. Raise Taken.
     """
     _lock(session)
-    if same := _created_before(session, username, wanted, by):
+    if same := _created_before(session, username, change):
         return same, False
-    if username_taken(session, username):
-        raise UsernameTaken
-    if address_taken(session, wanted.email):
-        raise AddressTaken
+    wanted = change.wanted
+    if username_taken(session, username) or address_taken(session, wanted.email):
+        raise Taken
     account = Account(username=username, name=wanted.name, email=wanted.email)
     session.add(account)
     try:
         session.flush()
     except IntegrityError as error:  # a student or an import took it
-        raise UsernameTaken from error
-    after = {"username": username, **wanted.facts}
-    subject = f"account:{account.id}"
-    add_audit_entry(session, "account.make", subject, by=by, after=after, reason=reason)
+        raise Taken from error
+    change.note(session, "account.make", f"account:{account.id}", username=username)
     return account, True
 
 
-def edit(  # noqa: PLR0913, PLR0917  who changes what from what, and why
-    session: Session,
-    account_id: int,
-    seen: str,
-    wanted: AccountDetails,
-    by: Visitor,
-    reason: str,
-) -> bool:
-    """Give the account another name or address; return False if that is done already.
+def edit(
+    session: Session, account_id: int, change: RecordChange[AccountDetails], by: Visitor
+) -> None:
+    """Give the account another name or address; do nothing if that is done already.
 
-    Raise AddressTaken, and ChangedMeanwhile if the details are no longer as in `seen`, a mark, if
-    the account has become a student's, or if its address may not change.
+    Raise Taken, and ChangedMeanwhile if the details are no longer those seen, if the account has
+    become a student's, or if its address may not change.
     """
     _lock(session)
     query = select(Account).where(Account.id == account_id, *OF_PERSON).with_for_update()
     account = session.scalar(query)
     if account is None or student_of(account):
         raise ChangedMeanwhile
-    before = details(account)
-    if before == wanted:
-        return False
-    if before.mark != seen:
-        raise ChangedMeanwhile
+    before, wanted = details(account), change.wanted
+    if not change.differs(before):
+        return
     if before.email != wanted.email:
         if logs_in_with_address(account) or not may_change_email(account, by):
             raise ChangedMeanwhile
         if address_taken(session, wanted.email, account_id):
-            raise AddressTaken
+            raise Taken
         signals.email_changed.send(session, account_id, before.email)
     account.name, account.email = wanted.name, wanted.email
-    add_audit_entry(
-        session,
-        "account.edit",
-        f"account:{account_id}",
-        by=by.id,
-        before=before.facts,
-        after=wanted.facts,
-        reason=reason,
-    )
-    return True
+    change.note(session, "account.edit", f"account:{account_id}", before)
 
 
 def logs_in_with_address(account: Account) -> bool:
@@ -152,14 +127,9 @@ def _lock(session: Session) -> None:
 
 
 def _created_before(
-    session: Session, username: str, wanted: AccountDetails, by: int
+    session: Session, username: str, change: RecordChange[AccountDetails]
 ) -> Account | None:
     """Return the account if the admin has created it by the same form."""
-    entry = select(AuditEntry.id).where(
-        AuditEntry.action == "account.make",
-        AuditEntry.subject == func.concat("account:", Account.id),
-        AuditEntry.account_id == by,
-    )
-    found = select(Account).where(Account.username == username, entry.exists(), *OF_PERSON)
-    account = session.scalar(found)
-    return account if account and details(account) == wanted else None
+    made = change.made_before("account.make", func.concat("account:", Account.id))
+    account = session.scalar(select(Account).where(Account.username == username, made, *OF_PERSON))
+    return account if account and details(account) == change.wanted else None

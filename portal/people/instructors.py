@@ -14,7 +14,13 @@ from sqlalchemy.orm import Session, aliased
 from portal.catalog import deletion
 from portal.catalog.deletion import SECTIONS, Dependency, InTheWay, Obstacle, find_obstacles
 from portal.catalog.models import Department, Instructor, Section, Term, section_instructors
-from portal.catalog.record_details import Field, RecordDetails, text_lines
+from portal.catalog.record_details import (
+    Field,
+    RecordChange,
+    RecordDetails,
+    ids_by_code,
+    text_lines,
+)
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _l
@@ -143,56 +149,42 @@ def namesakes(session: Session, wanted: InstructorDetails, other_than: int = 0) 
     return session.scalar(found.where(*same, where, Instructor.id != other_than)) is not None
 
 
-def create(wanted: InstructorDetails, by: int, reason: str) -> int:
+def create(change: RecordChange[InstructorDetails]) -> int:
     """Store a new instructor; return the id.
 
     Raise ChangedMeanwhile if the department is deleted, or has such an instructor already.
     """
     with transaction() as session:
         _lock_terms(session)
-        if namesakes(session, wanted):
+        if namesakes(session, change.wanted):
             raise ChangedMeanwhile
         instructor = Instructor()
-        _write(session, instructor, wanted)
+        _write(session, instructor, change.wanted)
         session.add(instructor)
         session.flush()
-        subject = f"teacher:{instructor.id}"
-        add_audit_entry(
-            session, "teacher.create", subject, by=by, after=wanted.facts, reason=reason
-        )
+        change.note(session, "teacher.create", f"teacher:{instructor.id}")
         return instructor.id
 
 
-def edit(instructor_id: int, seen: str, wanted: InstructorDetails, by: int, reason: str) -> bool:
-    """Give the instructor other details; return False if that is done already.
+def edit(instructor_id: int, change: RecordChange[InstructorDetails]) -> None:
+    """Give the instructor other details; do nothing if that is done already.
 
-    Raise ChangedMeanwhile if they are no longer as in `seen`, a mark, or if the department is
-    deleted or has such an instructor already.
+    Raise ChangedMeanwhile if they are no longer those seen, or if the department is deleted or has
+    such an instructor already.
     """
     with transaction() as session:
         _lock_terms(session)
         instructor = session.get_one(Instructor, instructor_id, with_for_update=True)
         before = details(session, instructor)
-        if instructor.deleted_at is None and before == wanted:
-            return False
-        if instructor.deleted_at or before.mark != seen:
+        if not change.differs(before, instructor.deleted_at):
+            return
+        if namesakes(session, change.wanted, instructor_id):
             raise ChangedMeanwhile
-        if namesakes(session, wanted, instructor_id):
-            raise ChangedMeanwhile
-        _write(session, instructor, wanted)
+        _write(session, instructor, change.wanted)
         _renew_catalogs(session, instructor_id)
-        add_audit_entry(
-            session,
-            "teacher.edit",
-            f"teacher:{instructor_id}",
-            by=by,
-            before=before.facts,
-            after=wanted.facts,
-            reason=reason,
-        )
+        change.note(session, "teacher.edit", f"teacher:{instructor_id}", before)
     if instructor.account_id:
         visitors.forget(instructor.account_id)
-    return True
 
 
 def obstacles(session: Session, instructor_id: int) -> list[Obstacle]:
@@ -234,12 +226,8 @@ def _renew_catalogs(session: Session, instructor_id: int) -> None:
 
 def _write(session: Session, instructor: Instructor, wanted: InstructorDetails) -> None:
     instructor.name, instructor.email = wanted.name, wanted.email
-    department = select(Department.id).where(
-        Department.code == wanted.department, Department.deleted_at.is_(None)
-    )
-    instructor.department_id = session.scalar(department) if wanted.department else None
-    if wanted.department and instructor.department_id is None:
-        raise ChangedMeanwhile
+    departments = ids_by_code(session, Department, [wanted.department])
+    instructor.department_id = departments.get(wanted.department)
 
 
 def link(instructor_id: int, account: int, *, by: int, why: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
@@ -12,11 +12,17 @@ from sqlalchemy.orm import Session
 from portal.catalog import formatting
 from portal.catalog.deletion import Dependency, InTheWay, Obstacle, find_obstacles
 from portal.catalog.models import Department, Subject
-from portal.catalog.record_details import Field, RecordDetails, text_lines
-from portal.core.audit_trail import AuditEntry, add_audit_entry
+from portal.catalog.record_details import (
+    Field,
+    RecordChange,
+    RecordDetails,
+    Taken,
+    ids_by_code,
+    text_lines,
+)
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _l
-from portal.people import accounts, signals
+from portal.people import signals
 from portal.people.models import Account, Student, StudentSubject
 
 # Lists of numbers that would lose a student who gets another one.
@@ -35,12 +41,7 @@ USES_OF_NUMBER = (
 )
 
 
-class NumberTaken(Exception):
-    """Another student has the number, possibly a deleted one."""
-
-
-class UsernameTaken(Exception):
-    """Another account has the username, possibly a deleted one."""
+COLUMNS = ("number", "level", "year", "degree", "college", "campus", "credit_limit")  # of Student
 
 
 def _credits(limit: Decimal | None) -> list[str]:
@@ -91,18 +92,12 @@ def details(session: Session, student: Student) -> StudentDetails:
         tuple(sorted(code for each, code in rows if each == kind)) for kind in ("major", "minor")
     )
     return StudentDetails(
+        **{name: getattr(student, name) for name in COLUMNS},
         name=student.account.name,
-        number=student.number,
         email=student.account.email,
-        level=student.level,
-        year=student.year,
         majors=majors,
         minors=minors,
-        degree=student.degree,
         department=department.code if department else "",
-        college=student.college,
-        campus=student.campus,
-        credit_limit=student.credit_limit,
     )
 
 
@@ -118,11 +113,12 @@ def unknown_subjects(session: Session, codes: tuple[str, ...]) -> list[str]:
     return [each for each in codes if each not in found]
 
 
-def create(username: str, wanted: StudentDetails, by: int, reason: str) -> int:
+def create(username: str, change: RecordChange[StudentDetails]) -> int:
     """Store a new student with a new account, which has no password; return the student's id.
 
-    The same form sent twice creates it once. Raise UsernameTaken, NumberTaken, ChangedMeanwhile.
+    The same form sent twice creates it once. Raise Taken or ChangedMeanwhile.
     """
+    wanted = change.wanted
     try:
         with transaction() as session:
             account = Account(username=username, name=wanted.name, email=wanted.email)
@@ -130,39 +126,27 @@ def create(username: str, wanted: StudentDetails, by: int, reason: str) -> int:
             session.flush()
             student = Student(account_id=account.id, account=account)
             _write(session, student, wanted)
-            add_audit_entry(
-                session,
-                "student.create",
-                f"student:{student.id} account:{account.id}",
-                by=by,
-                after={"username": username, **wanted.facts},
-                reason=reason,
-            )
+            subject = f"student:{student.id} account:{account.id}"
+            change.note(session, "student.create", subject, username=username)
             return student.id
     except IntegrityError as error:
-        if same := _created_before(username, wanted, by):
+        if same := _created_before(username, change):
             return same
-        if accounts.username_taken(username):
-            raise UsernameTaken from error
-        raise NumberTaken from error
+        raise Taken from error
 
 
-def edit(  # noqa: PLR0913, PLR0917  who changes what from what, and why
-    session: Session, student_id: int, seen: str, wanted: StudentDetails, by: int, reason: str
-) -> bool:
-    """Give the student other details; return False if that is done already.
+def edit(session: Session, student_id: int, change: RecordChange[StudentDetails]) -> None:
+    """Give the student other details; do nothing if that is done already.
 
-    Raise ChangedMeanwhile if they are no longer as in `seen`, a mark; NumberTaken; and InTheWay if
-    something names the number.
+    Raise ChangedMeanwhile if they are no longer those seen, Taken, and InTheWay if something names
+    the number.
     """
     row = select(Student).where(Student.id == student_id).with_for_update()
     student = session.scalars(row).one()
     session.execute(select(Account.id).where(Account.id == student.account_id).with_for_update())
-    before = details(session, student)
-    if student.deleted_at is None and before == wanted:
-        return False
-    if student.deleted_at or before.mark != seen:
-        raise ChangedMeanwhile
+    before, wanted = details(session, student), change.wanted
+    if not change.differs(before, student.deleted_at):
+        return
     if found := number_obstacles(session, student_id, before, wanted):
         raise InTheWay(found)
     if not may_change_email(student.account, before, wanted):
@@ -170,19 +154,10 @@ def edit(  # noqa: PLR0913, PLR0917  who changes what from what, and why
     try:
         _write(session, student, wanted)
     except IntegrityError as error:
-        raise NumberTaken from error
+        raise Taken from error
     if before.email != wanted.email:
         signals.email_changed.send(session, student.account_id, before.email)
-    add_audit_entry(
-        session,
-        "student.edit",
-        f"student:{student_id}",
-        by=by,
-        before=before.facts,
-        after=wanted.facts,
-        reason=reason,
-    )
-    return True
+    change.note(session, "student.edit", f"student:{student_id}", before)
 
 
 def may_change_email(account: Account, old: StudentDetails, new: StudentDetails) -> bool:
@@ -202,47 +177,28 @@ def number_obstacles(
 def _write(session: Session, student: Student, wanted: StudentDetails) -> None:
     """Write the details. Raise ChangedMeanwhile if a department or subject is deleted."""
     student.account.name, student.account.email = wanted.name, wanted.email
-    student.number, student.degree = wanted.number, wanted.degree
-    student.level, student.year = wanted.level, wanted.year
-    student.college, student.campus = wanted.college, wanted.campus
-    student.credit_limit = wanted.credit_limit
-    department = select(Department.id).where(
-        Department.code == wanted.department, Department.deleted_at.is_(None)
-    )
-    student.department_id = session.scalar(department) if wanted.department else None
-    if wanted.department and student.department_id is None:
-        raise ChangedMeanwhile
+    for name in COLUMNS:
+        setattr(student, name, getattr(wanted, name))
     session.add(student)
+    departments = ids_by_code(session, Department, [wanted.department])
+    student.department_id = departments.get(wanted.department)
     session.flush()
-    rows = _subjects(session, student.id, wanted)
+    subjects = ids_by_code(session, Subject, [*wanted.majors, *wanted.minors])
+    rows = [
+        {"student_id": student.id, "kind": kind, "subject_id": subjects[code]}
+        for kind, named in (("major", wanted.majors), ("minor", wanted.minors))
+        for code in named
+    ]
     session.execute(delete(StudentSubject).where(StudentSubject.student_id == student.id))
     if rows:
         session.execute(insert(StudentSubject), rows)
 
 
-def _subjects(session: Session, student_id: int, wanted: StudentDetails) -> list[dict[str, Any]]:
-    codes = {*wanted.majors, *wanted.minors}
-    known = select(Subject.code, Subject.id).where(Subject.code.in_(codes))
-    ids = dict(session.execute(known.where(Subject.deleted_at.is_(None))).all())
-    if codes - ids.keys():
-        raise ChangedMeanwhile
-    return [
-        {"student_id": student_id, "kind": kind, "subject_id": ids[code]}
-        for kind, named in (("major", wanted.majors), ("minor", wanted.minors))
-        for code in named
-    ]
-
-
-def _created_before(username: str, wanted: StudentDetails, by: int) -> int | None:
+def _created_before(username: str, change: RecordChange[StudentDetails]) -> int | None:
     """Return the student if the account has created them by the same form."""
-    entry = select(AuditEntry.id).where(
-        AuditEntry.action == "student.create",
-        AuditEntry.subject == func.concat("student:", Student.id, " account:", Account.id),
-        AuditEntry.account_id == by,
-    )
-    found = (
-        select(Student).join(Student.account).where(Account.username == username, entry.exists())
-    )
+    subject = func.concat("student:", Student.id, " account:", Account.id)
+    made = change.made_before("student.create", subject)
+    found = select(Student).join(Student.account).where(Account.username == username, made)
     with transaction() as session:
         student = session.scalar(found.where(Student.deleted_at.is_(None)))
-        return student.id if student and details(session, student) == wanted else None
+        return student.id if student and details(session, student) == change.wanted else None

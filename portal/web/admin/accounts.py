@@ -9,16 +9,16 @@ from sqlalchemy.orm import Session
 from wtforms import ValidationError
 
 from portal.backend import backend
-from portal.core.db import ChangedMeanwhile, transaction
+from portal.catalog.record_details import RecordChange
+from portal.core.db import transaction
 from portal.core.i18n import _, _l, current_locale
 from portal.exchange.importing.edits import note_original
 from portal.notifications import mail
 from portal.people import account_editing, accounts, staff, visitors
-from portal.people.account_editing import AccountDetails, AddressTaken
+from portal.people.account_editing import AccountDetails
 from portal.people.accounts import LONGEST_ADDRESS, AccountRefusedError
 from portal.people.models import Account
 from portal.people.roles import Right
-from portal.people.student_editing import UsernameTaken
 from portal.web import drafts
 from portal.web.account import login_limits
 from portal.web.admin.audit_trail import history_of
@@ -268,15 +268,12 @@ def new() -> ResponseReturnValue:
     )
 
     def store(reason: str) -> ResponseReturnValue:
-        try:
-            with transaction() as session:
-                by = visitor().id
-                account, is_new = account_editing.create(session, username, wanted, by, reason)
-                if mails and is_new:
-                    mail.send_recovery(session, account, str(current_locale()), visitor().name)
-                made = account.id
-        except (UsernameTaken, AddressTaken):
-            return drafts.show_draft(request.path)
+        change = RecordChange(wanted, visitor().id, reason)
+        with transaction() as session:
+            account, is_new = account_editing.create(session, username, change)
+            if mails and is_new:
+                mail.send_recovery(session, account, str(current_locale()), visitor().name)
+            made = account.id
         flash(_("%(name)s is created.", name=wanted.name))
         if mails:
             flash(_("A link is on its way to %(address)s.", address=wanted.email))
@@ -307,13 +304,10 @@ def edit(account_id: int) -> ResponseReturnValue:
         form.refuse(why, "email")
         return change.show_form()
 
-    def store(reason: str) -> ResponseReturnValue:
-        try:
-            with transaction() as session:
-                note_original(session, "account", account.username)
-                account_editing.edit(session, account_id, change.seen, wanted, visitor(), reason)
-        except (ChangedMeanwhile, AddressTaken):
-            return drafts.show_draft(request.path)
+    def store(confirmed: RecordChange[AccountDetails]) -> ResponseReturnValue:
+        with transaction() as session:
+            note_original(session, "account", account.username)
+            account_editing.edit(session, account_id, confirmed, visitor())
         visitors.forget(account_id)
         return _("%(name)s is saved.", name=wanted.name)
 

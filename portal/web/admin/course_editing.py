@@ -10,9 +10,10 @@ from sqlalchemy.orm import Session
 from wtforms import ValidationError
 
 from portal.catalog import courses, requisites, sections
-from portal.catalog.courses import CodeTaken, CourseDetails
-from portal.catalog.deletion import InTheWay, Obstacle
+from portal.catalog.courses import CourseDetails
+from portal.catalog.deletion import Obstacle
 from portal.catalog.models import Course, Subject, Term
+from portal.catalog.record_details import RecordChange
 from portal.catalog.section_fields import (
     FIELDS,
     LONGEST_NOTE,
@@ -22,7 +23,7 @@ from portal.catalog.section_fields import (
 from portal.catalog.sections import Difference, SeenSection, StoredSection
 from portal.catalog.spellings import Unreadable, code_of, subject_of
 from portal.catalog.term_catalog import catalog_of, expire
-from portal.core.db import ChangedMeanwhile, transaction
+from portal.core.db import transaction
 from portal.core.form_fields import whole_number
 from portal.core.i18n import _, _l, _n
 from portal.exchange import term_names
@@ -237,10 +238,7 @@ def new() -> ResponseReturnValue:
         )
 
     def store(reason: str) -> ResponseReturnValue:
-        try:
-            made = courses.create(details, visitor().id, reason)
-        except (ChangedMeanwhile, CodeTaken):
-            return drafts.show_draft(request.path)
+        made = courses.create(RecordChange(details, visitor().id, reason))
         message = _("%(name)s is created.", name=requisites.shown(details.code))
         return done(message, url_for(".show", course_id=made))
 
@@ -270,11 +268,16 @@ def edit(course_id: int) -> ResponseReturnValue:
         shown = [f"{each.term_id}:{each.id}:{each.version}" for each, *_rest in edits]
         cautions = _cautions(session, form)
 
-    def store(reason: str) -> ResponseReturnValue:
+    def store(confirmed: RecordChange[CourseDetails]) -> ResponseReturnValue:
         following = _following(request.form)
-        refused = _save(course_id, change.seen, stored, wanted, following, reason)
-        if refused is not None:
-            return drafts.show_draft(request.path, refused)
+        try:
+            with transaction() as session:
+                courses.edit(session, course_id, confirmed, following)
+                if wanted.code != stored.code:
+                    term_names.rename(session, "course", stored.code, wanted.code)
+        except ImportPending:
+            why = _("You can’t change a code while an import is in progress or waits for review.")
+            return drafts.show_draft(request.path, why)
         for term_id in {each.term_id for each in following}:
             ids = [each.section_id for each in following if each.term_id == term_id]
             apply_in_ledger(term_id, *ids)
@@ -374,27 +377,6 @@ def _code_refusal(found: list[Obstacle]) -> str:
         "The code can’t change, because these refer to it: %(names)s. Create a new course instead.",
         names=names,
     )
-
-
-def _save(  # noqa: PLR0913, PLR0917  who changes what from what, and why
-    course_id: int,
-    seen: str,
-    stored: CourseDetails,
-    wanted: CourseDetails,
-    following: list[SeenSection],
-    reason: str,
-) -> str | None:
-    """Store the course; return None, or what the form says when it is shown again."""
-    try:
-        with transaction() as session:
-            courses.edit(session, course_id, seen, wanted, following, visitor().id, reason)
-            if wanted.code != stored.code:
-                term_names.rename(session, "course", stored.code, wanted.code)
-    except (ChangedMeanwhile, CodeTaken, InTheWay):
-        return ""
-    except ImportPending:
-        return _("You can’t change a code while an import is in progress or waits for review.")
-    return None
 
 
 def _form_page(form: CourseForm, *, status: int = 0, **context: Any) -> ResponseReturnValue:

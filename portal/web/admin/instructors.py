@@ -11,8 +11,9 @@ from sqlalchemy.orm import Session
 from portal.catalog import courses
 from portal.catalog.deletion import InTheWay, Obstacle
 from portal.catalog.models import Instructor
+from portal.catalog.record_details import RecordChange
 from portal.catalog.term_catalog import catalog_of, expire, live_terms, term_label
-from portal.core.db import ChangedMeanwhile, transaction
+from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.core.sorting import Sorting
 from portal.people import instructors
@@ -116,10 +117,7 @@ def new() -> ResponseReturnValue:
     )
 
     def store(reason: str) -> ResponseReturnValue:
-        try:
-            made = instructors.create(wanted, visitor().id, reason)
-        except ChangedMeanwhile:
-            return drafts.show_draft(request.path)
+        made = instructors.create(RecordChange(wanted, visitor().id, reason))
         return done(
             _("%(name)s is created.", name=wanted.name), url_for(".show", instructor_id=made)
         )
@@ -148,11 +146,8 @@ def edit(instructor_id: int) -> ResponseReturnValue:
         ),
     ]
 
-    def store(reason: str) -> ResponseReturnValue:
-        try:
-            instructors.edit(instructor_id, change.seen, wanted, visitor().id, reason)
-        except ChangedMeanwhile:
-            return drafts.show_draft(request.path)
+    def store(confirmed: RecordChange[InstructorDetails]) -> ResponseReturnValue:
+        instructors.edit(instructor_id, confirmed)
         for term in live_terms():
             expire(term.id)
         return _("%(name)s is saved.", name=wanted.name)

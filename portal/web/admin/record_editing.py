@@ -14,8 +14,10 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
-from portal.catalog.record_details import RecordDetails
+from portal.catalog.deletion import InTheWay
+from portal.catalog.record_details import RecordChange, RecordDetails
 from portal.catalog.sections import Difference, NotPossible, Stale
+from portal.core.db import ChangedMeanwhile
 from portal.core.i18n import _
 from portal.reports import audit_labels, audit_trail
 from portal.reports.effects.sections import OBSTACLES
@@ -23,6 +25,7 @@ from portal.web import drafts
 from portal.web.confirm import Confirmation, confirm
 from portal.web.drafts import render_or_redirect
 from portal.web.forms import Form, ReasonForm, Sent
+from portal.web.http.access import visitor
 from portal.web.http.layout import go
 
 BUTTONS = ("csrf_token", "edit", "more", "confirmed", "reason", "refused")  # are not sent again
@@ -80,7 +83,7 @@ class RecordEdit:
 
     def confirm(
         self,
-        store: Callable[[str], ResponseReturnValue],
+        store: Callable[[RecordChange[Any]], ResponseReturnValue],
         meaning: Sequence[str],
         seen: Mapping[str, object] | None = None,
         **context: Any,
@@ -94,7 +97,11 @@ class RecordEdit:
             seen=seen or {},
             context={"changes": self.changes, **context},
         )
-        return confirm_change(page, self.sent or MultiDict(), store)
+
+        def act(reason: str) -> ResponseReturnValue:
+            return store(RecordChange(self.form.details, visitor().id, reason, self.seen))
+
+        return confirm_change(page, self.sent or MultiDict(), act)
 
 
 def is_complete(sent: Sent, form: Form) -> bool:
@@ -130,13 +137,14 @@ def confirm_change(
 ) -> ResponseReturnValue:
     """Show what a valid form means, and store it once it is confirmed, by default with a reason.
 
-    If something has changed meanwhile, show the form again beside the stored values.
+    If something has changed meanwhile, show the form again: with what is wrong now, or beside the
+    stored values.
     """
 
     def act(why: str) -> ResponseReturnValue:
         try:
             return store(why)
-        except Stale:
+        except (ChangedMeanwhile, InTheWay, Stale):
             return drafts.show_draft(request.path)
         except NotPossible as refused:
             return drafts.show_draft(request.path, str(OBSTACLES[refused.code]))

@@ -9,8 +9,9 @@ from sqlalchemy.orm import Session
 from wtforms import ValidationError
 
 from portal.catalog import courses
-from portal.catalog.deletion import InTheWay, Obstacle
-from portal.core.db import ChangedMeanwhile, transaction
+from portal.catalog.deletion import Obstacle
+from portal.catalog.record_details import RecordChange
+from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.exchange import term_names
 from portal.exchange.importing.edits import note_original
@@ -18,7 +19,7 @@ from portal.exchange.term_names import ImportPending
 from portal.people import accounts, student_editing, visitors
 from portal.people.models import CLASS_YEARS, Student
 from portal.people.roles import Right
-from portal.people.student_editing import NumberTaken, StudentDetails, UsernameTaken
+from portal.people.student_editing import StudentDetails
 from portal.recorder.promotion import retry_skipped
 from portal.web import drafts
 from portal.web.admin.record_editing import RecordEdit, confirm_change, form_page, is_complete
@@ -171,10 +172,7 @@ def new() -> ResponseReturnValue:
     )
 
     def store(reason: str) -> ResponseReturnValue:
-        try:
-            made = student_editing.create(username, details, visitor().id, reason)
-        except (ChangedMeanwhile, NumberTaken, UsernameTaken):
-            return drafts.show_draft(request.path)
+        made = student_editing.create(username, RecordChange(details, visitor().id, reason))
         return done(_("%(name)s is created.", name=details.name), address_of(made))
 
     return confirm_change(page, sent, store)
@@ -214,35 +212,19 @@ def edit(student_id: int) -> ResponseReturnValue:
         _("Later imports keep what you change here, and show it beside the value of the file."),
     ]
 
-    def store(reason: str) -> ResponseReturnValue:
-        refused = _save(student_id, username, change.seen, stored, wanted, reason)
-        if refused is not None:
-            return drafts.show_draft(request.path, refused)
+    def store(confirmed: RecordChange[StudentDetails]) -> ResponseReturnValue:
+        try:
+            with transaction() as session:
+                note_original(session, "account", username)
+                note_original(session, "student", stored.number)
+                student_editing.edit(session, student_id, confirmed)
+                if stored.number != wanted.number:
+                    term_names.rename(session, "student", stored.number, wanted.number)
+        except ImportPending:
+            why = _("You can’t change a number while an import is in progress or waits for review.")
+            return drafts.show_draft(request.path, why)
         visitors.forget(account)
         retry_skipped(student_id)
         return _("%(name)s is saved.", name=wanted.name)
 
     return change.confirm(store, meaning, cautions=form.cautions())
-
-
-def _save(  # noqa: PLR0913, PLR0917  who changes what from what, and why
-    student_id: int,
-    username: str,
-    seen: str,
-    stored: StudentDetails,
-    wanted: StudentDetails,
-    reason: str,
-) -> str | None:
-    """Store the student; return None, or what the form says when it is shown again."""
-    try:
-        with transaction() as session:
-            note_original(session, "account", username)
-            note_original(session, "student", stored.number)
-            student_editing.edit(session, student_id, seen, wanted, visitor().id, reason)
-            if stored.number != wanted.number:
-                term_names.rename(session, "student", stored.number, wanted.number)
-    except (ChangedMeanwhile, NumberTaken, InTheWay):
-        return ""
-    except ImportPending:
-        return _("You can’t change a number while an import is in progress or waits for review.")
-    return None

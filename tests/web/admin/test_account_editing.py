@@ -9,15 +9,15 @@ from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
 from portal.catalog.models import Department, Instructor
+from portal.catalog.record_details import RecordChange, Taken
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.notifications.mail import compose
 from portal.notifications.models import OutboxEntry
 from portal.people import account_editing, roles, visitors
-from portal.people.account_editing import AccountDetails, AddressTaken
+from portal.people.account_editing import AccountDetails
 from portal.people.models import Account
 from portal.people.roles import Right
-from portal.people.student_editing import UsernameTaken
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.admin.sections.forms import inputs
@@ -188,8 +188,9 @@ def test_address_of_someone_with_more_rights_does_not_change(
         assert visitor
         wanted = AccountDetails(name="Anna", email="helen@example.org")
         before = AccountDetails(name="Anna", email="anna@example.org").mark
+        change = RecordChange(wanted, visitor.id, "", before)
         with pytest.raises(ChangedMeanwhile), transaction() as session:
-            account_editing.edit(session, anna.id, before, wanted, visitor, "")
+            account_editing.edit(session, anna.id, change, visitor)
     finally:
         roles.rights_of.cache_clear()
 
@@ -226,9 +227,9 @@ def test_two_admins_at_once_create_one_account(app: Flask, cast: Cast) -> None:
         with app.app_context():
             try:
                 with transaction() as session:
-                    account_editing.create(session, name, wanted, by, "")
-            except (UsernameTaken, AddressTaken) as refused:
-                return type(refused).__name__
+                    account_editing.create(session, name, RecordChange(wanted, by, ""))
+            except Taken:
+                return "taken"
         return "created"
 
     with ThreadPoolExecutor(3) as pool:

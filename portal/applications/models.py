@@ -7,14 +7,12 @@ from sqlalchemy import (
     ARRAY,
     BigInteger,
     CheckConstraint,
-    DateTime,
     ForeignKey,
     Index,
     Integer,
     LargeBinary,
     SmallInteger,
     String,
-    Text,
     func,
     text,
 )
@@ -27,8 +25,6 @@ from portal.core.i18n import _l
 from portal.core.metrics import CHARGES, DOCUMENTS
 from portal.notifications.models import Outgoing, dead_index, due_index
 from portal.people.models import Account, Student
-
-Moment = DateTime(timezone=True)
 
 DRAFT, REVIEW, MORE, ACTING = "draft", "review", "more", "acting"
 APPROVED, DECLINED, WITHDRAWN = "approved", "declined", "withdrawn"
@@ -97,21 +93,19 @@ class Application(Base):
     course_ids: Mapped[list[int]] = mapped_column(
         ARRAY(Integer), default=list, server_default=text("'{}'")
     )
-    fee: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    fee: Mapped[int] = mapped_column(default=0, server_default="0")
     state: Mapped[str] = mapped_column(String(9), default=DRAFT, server_default=DRAFT)
     stage: Mapped[int] = mapped_column(SmallInteger, default=0, server_default="0")
-    version: Mapped[int] = mapped_column(Integer, default=1, server_default="1")
-    answers: Mapped[dict[str, Any]] = mapped_column(
-        JSONB, default=dict, server_default=text("'{}'")
-    )
+    version: Mapped[int] = mapped_column(default=1, server_default="1")
+    answers: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=text("'{}'"))
     approval: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     event: Mapped[int | None] = mapped_column(BigInteger)  # of the ledger, once it was carried out
-    made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
-    changed_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
-    submitted_at: Mapped[datetime | None] = mapped_column(Moment)
-    decided_at: Mapped[datetime | None] = mapped_column(Moment)
-    reminded_at: Mapped[datetime | None] = mapped_column(Moment)  # of the last day
-    erased_at: Mapped[datetime | None] = mapped_column(Moment)  # answers and documents are deleted
+    made_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    changed_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    submitted_at: Mapped[datetime | None]
+    decided_at: Mapped[datetime | None]
+    reminded_at: Mapped[datetime | None]  # of the last day
+    erased_at: Mapped[datetime | None]  # answers and documents are deleted
 
     account: Mapped[Account] = relationship()
     term: Mapped[Term] = relationship()
@@ -157,12 +151,12 @@ class ApplicationDocument(Outgoing):
     application_id: Mapped[int] = mapped_column(ForeignKey("applications.id"), index=True)
     name: Mapped[str] = mapped_column(String(100))  # as the student calls it
     part: Mapped[str] = mapped_column(String(20))  # which of the kind's documents
-    size: Mapped[int] = mapped_column(Integer)  # bytes
+    size: Mapped[int]  # bytes
     digest: Mapped[str] = mapped_column(String(64))  # SHA-256
     type: Mapped[str] = mapped_column(String(4))  # pdf, jpg or png
     refused: Mapped[str] = mapped_column(String(12), default="", server_default="")
     pages: Mapped[int] = mapped_column(SmallInteger, default=1, server_default="1")
-    made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    made_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
     application: Mapped[Application] = relationship(back_populates="documents")
 
@@ -197,11 +191,11 @@ class ApplicationEntry(Base):
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     application_id: Mapped[int] = mapped_column(ForeignKey("applications.id"), index=True)
-    at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    at: Mapped[datetime] = mapped_column(server_default=func.now())
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
     action: Mapped[str] = mapped_column(String(12))
-    note: Mapped[str] = mapped_column(Text, default="", server_default="")
-    data: Mapped[dict[str, Any]] = mapped_column(JSONB, default=dict, server_default=text("'{}'"))
+    note: Mapped[str] = mapped_column(default="", server_default="")
+    data: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=text("'{}'"))
 
     account: Mapped[Account | None] = relationship()
 
@@ -244,17 +238,17 @@ class Charge(Outgoing):
     outcomes = CHARGES
 
     application_id: Mapped[int] = mapped_column(ForeignKey("applications.id"), index=True)
-    amount: Mapped[int] = mapped_column(Integer)
+    amount: Mapped[int]
     currency: Mapped[str] = mapped_column(String(3))  # ISO 4217
     provider: Mapped[str] = mapped_column(String(8))
     state: Mapped[str] = mapped_column(String(9), default=NEW, server_default=NEW)
-    attempt: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    attempt: Mapped[int] = mapped_column(default=0, server_default="0")
     reference: Mapped[str] = mapped_column(String(255), default="", server_default="")
-    url: Mapped[str] = mapped_column(Text, default="", server_default="")
+    url: Mapped[str] = mapped_column(default="", server_default="")
     payment: Mapped[str] = mapped_column(String(255), default="", server_default="")
-    made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
-    paid_at: Mapped[datetime | None] = mapped_column(Moment)
-    refunded_at: Mapped[datetime | None] = mapped_column(Moment)
+    made_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    paid_at: Mapped[datetime | None]
+    refunded_at: Mapped[datetime | None]
 
     application: Mapped[Application] = relationship(back_populates="charges")
 
@@ -275,7 +269,7 @@ class PaymentEvent(Base):
 
     provider: Mapped[str] = mapped_column(String(8), primary_key=True)
     id: Mapped[str] = mapped_column(String(255), primary_key=True)
-    at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
 class Upload(Base):
@@ -287,10 +281,10 @@ class Upload(Base):
     application_id: Mapped[int] = mapped_column(ForeignKey("applications.id"), index=True)
     part: Mapped[str] = mapped_column(String(20))
     name: Mapped[str] = mapped_column(String(100))
-    size: Mapped[int] = mapped_column(Integer)
+    size: Mapped[int]
     digest: Mapped[str] = mapped_column(String(64))  # SHA-256, as its sender says
-    received: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
-    made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    received: Mapped[int] = mapped_column(default=0, server_default="0")
+    made_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
 class UploadPiece(Base):
@@ -301,7 +295,7 @@ class UploadPiece(Base):
     upload_id: Mapped[int] = mapped_column(
         ForeignKey("application_uploads.id", ondelete="CASCADE"), primary_key=True
     )
-    start: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    start: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     content: Mapped[bytes] = mapped_column(LargeBinary)
 
 
@@ -311,7 +305,7 @@ class RetentionRule(Base):
     __tablename__ = "application_retention"
 
     kind: Mapped[str] = mapped_column(String(20), primary_key=True)
-    days: Mapped[int] = mapped_column(Integer)
+    days: Mapped[int]
 
 
 ACTIONS = {

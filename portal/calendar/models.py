@@ -2,12 +2,10 @@
 
 from datetime import date, datetime
 
-from sqlalchemy import Date, DateTime, ForeignKey, Index, LargeBinary, String, func, text
+from sqlalchemy import ForeignKey, Index, LargeBinary, String, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from portal.core.db import Base
-
-Moment = DateTime(timezone=True)
 
 
 class DayOff(Base):
@@ -16,7 +14,7 @@ class DayOff(Base):
     __tablename__ = "days_off"
 
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
-    day: Mapped[date] = mapped_column(Date, primary_key=True)
+    day: Mapped[date] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(120))
 
 
@@ -36,8 +34,8 @@ class CalendarFeed(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     student_id: Mapped[int] = mapped_column(ForeignKey("students.id"))
     nonce: Mapped[bytes] = mapped_column(LargeBinary(16))
-    created_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
-    revoked_at: Mapped[datetime | None] = mapped_column(Moment)
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    revoked_at: Mapped[datetime | None]
     # SHA-256 of the content when it was last fetched, and since when it is so.
     digest: Mapped[str] = mapped_column(String(64), default="")
-    changed_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    changed_at: Mapped[datetime] = mapped_column(server_default=func.now())

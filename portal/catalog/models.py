@@ -6,20 +6,14 @@ from typing import Any
 
 from sqlalchemy import (
     BigInteger,
-    Boolean,
     CheckConstraint,
     Column,
-    Date,
-    DateTime,
     ForeignKey,
     Index,
-    Integer,
     Numeric,
     SmallInteger,
     String,
     Table,
-    Text,
-    Time,
     UniqueConstraint,
     false,
     text,
@@ -35,7 +29,7 @@ Credits = Numeric(5, 2)
 class SoftDelete:
     """Rows are never removed: history and the event log refer to them."""
 
-    deleted_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    deleted_at: Mapped[datetime | None]
 
 
 class Term(SoftDelete, Base):
@@ -46,8 +40,8 @@ class Term(SoftDelete, Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(80), unique=True)
-    starts_on: Mapped[date] = mapped_column(Date)
-    ends_on: Mapped[date] = mapped_column(Date)
+    starts_on: Mapped[date]
+    ends_on: Mapped[date]
     credit_limit: Mapped[Decimal] = mapped_column(Credits, default=Decimal(21))
     drops_per_day: Mapped[int] = mapped_column(SmallInteger, default=3)
     # Skips after which a waiting student loses the position; null = never.
@@ -61,12 +55,12 @@ class Term(SoftDelete, Base):
         JSONB, default=list, server_default=text("'[]'")
     )
     # The last days to add, drop and withdraw, if there are any (portal/windows/deadlines.py).
-    add_deadline: Mapped[date | None] = mapped_column(Date)
-    drop_deadline: Mapped[date | None] = mapped_column(Date)
-    withdraw_deadline: Mapped[date | None] = mapped_column(Date)
+    add_deadline: Mapped[date | None]
+    drop_deadline: Mapped[date | None]
+    withdraw_deadline: Mapped[date | None]
     state: Mapped[str] = mapped_column(String(12), default="draft", server_default="draft")
     # Of a rehearsal: lists leave it out, and no program hears of it.
-    practice: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    practice: Mapped[bool] = mapped_column(default=False, server_default=false())
     # Raised by every change of the term's catalog, so that caches know when to reload.
     catalog_version: Mapped[int] = mapped_column(BigInteger, default=1)
 
@@ -111,12 +105,12 @@ class Course(SoftDelete, Base):
     subject_id: Mapped[int] = mapped_column(ForeignKey("subjects.id"), index=True)
     department_id: Mapped[int] = mapped_column(ForeignKey("departments.id"), index=True)
     title: Mapped[str] = mapped_column(String(200))
-    description: Mapped[str] = mapped_column(Text, default="")
+    description: Mapped[str] = mapped_column(default="")
     offered: Mapped[str] = mapped_column(String(200), default="")
     credits_min: Mapped[Decimal] = mapped_column(Credits)
     credits_max: Mapped[Decimal] = mapped_column(Credits)
     categories: Mapped[list[str]] = mapped_column(ARRAY(String(60)), default=list)
-    public: Mapped[bool] = mapped_column(Boolean, default=True)
+    public: Mapped[bool] = mapped_column(default=True)
     levels: Mapped[list[str]] = mapped_column(ARRAY(String(40)), default=list)
     years: Mapped[list[str]] = mapped_column(ARRAY(String(40)), default=list)
     # New sections begin with these trees, as `Section` has them.
@@ -133,7 +127,7 @@ class Room(SoftDelete, Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(80), unique=True)
-    seats: Mapped[int | None] = mapped_column(Integer)
+    seats: Mapped[int | None]
 
 
 class Pool(Base):
@@ -148,9 +142,9 @@ class Pool(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"))
     name: Mapped[str] = mapped_column(String(80))
-    capacity: Mapped[int] = mapped_column(Integer)
+    capacity: Mapped[int]
     # Raised by every change, along with the versions of its sections, which carry it to the ledger.
-    version: Mapped[int] = mapped_column(Integer, default=1)
+    version: Mapped[int] = mapped_column(default=1)
 
 
 section_instructors = Table(
@@ -183,24 +177,24 @@ class Section(SoftDelete, Base):
     kind: Mapped[str] = mapped_column(String(60), default="")
     credits_min: Mapped[Decimal] = mapped_column(Credits)
     credits_max: Mapped[Decimal] = mapped_column(Credits)
-    capacity: Mapped[int] = mapped_column(Integer)
-    waitlist_capacity: Mapped[int] = mapped_column(Integer, default=0)
+    capacity: Mapped[int]
+    waitlist_capacity: Mapped[int] = mapped_column(default=0)
     # Seats taken before the import, by students whose names the source does not give.
-    prior_enrolled: Mapped[int] = mapped_column(Integer, default=0)
+    prior_enrolled: Mapped[int] = mapped_column(default=0)
     # Null = it shares its seats with no other section.
     pool_id: Mapped[int | None] = mapped_column(ForeignKey("pools.id"), index=True)
     status: Mapped[str] = mapped_column(String(12), default="NEW")
     campus: Mapped[str] = mapped_column(String(80), default="")
     method: Mapped[str] = mapped_column(String(80), default="")
-    note: Mapped[str] = mapped_column(Text, default="")
+    note: Mapped[str] = mapped_column(default="")
     # Trees: {"course": "CSC-1100"} | {"all": [node, …]} | {"any": [node, …]}; null = none.
     prerequisites: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     corequisites: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     # Whether students need the consent of an instructor (a permission that lifts the rule).
-    consent: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    consent: Mapped[bool] = mapped_column(default=False, server_default=false())
     # Of a draft: stored messages by field about what an import could not read; null = all is read.
     unread: Mapped[dict[str, list[str]] | None] = mapped_column(JSONB(none_as_null=True))
-    version: Mapped[int] = mapped_column(Integer, default=1)
+    version: Mapped[int] = mapped_column(default=1)
 
     term: Mapped[Term] = relationship()
     course: Mapped[Course] = relationship()
@@ -225,13 +219,13 @@ class Meeting(Base):
     position: Mapped[int] = mapped_column(SmallInteger)
     kind: Mapped[str] = mapped_column(String(12), default="")
     days: Mapped[int] = mapped_column(SmallInteger, default=0)
-    starts_at: Mapped[time | None] = mapped_column(Time)
-    ends_at: Mapped[time | None] = mapped_column(Time)
-    date_start: Mapped[date] = mapped_column(Date)
-    date_end: Mapped[date] = mapped_column(Date)
+    starts_at: Mapped[time | None]
+    ends_at: Mapped[time | None]
+    date_start: Mapped[date]
+    date_end: Mapped[date]
     room_id: Mapped[int | None] = mapped_column(ForeignKey("rooms.id"))
     # False for common exam blocks, which must not clash with every class of that day.
-    clashes: Mapped[bool] = mapped_column(Boolean, default=True)
+    clashes: Mapped[bool] = mapped_column(default=True)
 
     room: Mapped[Room | None] = relationship()
 
@@ -262,9 +256,9 @@ class Reserve(Base):
     section_id: Mapped[int] = mapped_column(ForeignKey("sections.id"), index=True)
     # Of several the first that keeps a seat gives it.
     position: Mapped[int] = mapped_column(SmallInteger, default=0, server_default="0")
-    seats: Mapped[int] = mapped_column(Integer)
-    cohort: Mapped[dict[str, Any]] = mapped_column(JSONB)
-    until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    seats: Mapped[int]
+    cohort: Mapped[dict[str, Any]]
+    until: Mapped[datetime | None]
 
 
 class CrossList(Base):

@@ -5,8 +5,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ForeignKey, Integer
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import ForeignKey
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from portal.catalog.section_fields import FIELDS, Lines, meeting_line
@@ -26,8 +25,8 @@ class SectionChange(Base):
     __tablename__ = "section_changes"
 
     section_id: Mapped[int] = mapped_column(ForeignKey("sections.id"), primary_key=True)
-    version: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    fields: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    fields: Mapped[dict[str, Any]]
 
 
 def store(session: Session, section: int, version: int, before: Any, after: Any) -> None:

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, DateTime, ForeignKey, String, Text, func
+from sqlalchemy import BigInteger, ForeignKey, String, func
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, Session, mapped_column, relationship, validates
 
@@ -170,15 +170,13 @@ class AuditEntry(Base):
     __tablename__ = "audit_entries"
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    at: Mapped[datetime] = mapped_column(
-        DateTime(timezone=True), server_default=func.now(), index=True
-    )
+    at: Mapped[datetime] = mapped_column(server_default=func.now(), index=True)
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"), index=True)
     action: Mapped[str] = mapped_column(String(60), index=True)
     subject: Mapped[str] = mapped_column(String(120), index=True)
     before: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     after: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    reason: Mapped[str] = mapped_column(Text, default="")
+    reason: Mapped[str] = mapped_column(default="")
 
     # people.models.Account, which is of a higher layer.
     account: Mapped[Any] = relationship("Account")

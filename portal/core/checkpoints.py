@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, DateTime, ForeignKey, func, select
+from sqlalchemy import BigInteger, ForeignKey, func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from portal.core.db import Base, transaction
@@ -15,7 +15,7 @@ class Checkpoint(Base):
 
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
     seq: Mapped[int] = mapped_column(BigInteger, default=0)
-    moved_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
+    moved_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
 def checkpoint(term: int, session: Session | None = None) -> int:

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from psycopg2.extensions import cursor
-from sqlalchemy import Connection, Engine, MetaData, create_engine, event
+from sqlalchemy import Connection, DateTime, Engine, MetaData, Text, create_engine, event
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.exc import DisconnectionError, UnboundExecutionError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
@@ -35,6 +37,12 @@ class Base(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         }
     )
+    # The types of columns that follow from their annotations.
+    type_annotation_map: ClassVar = {
+        datetime: DateTime(timezone=True),
+        str: Text,
+        dict[str, Any]: JSONB,
+    }
 
 
 class CommentingCursor(cursor):

@@ -12,7 +12,7 @@ from datetime import datetime
 from threading import Lock, Thread
 from time import sleep
 
-from sqlalchemy import Boolean, DateTime, ForeignKey, Integer, String, Text
+from sqlalchemy import ForeignKey, String
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Mapped, Session, mapped_column
@@ -89,11 +89,11 @@ class Flag(Base):
     __tablename__ = "flags"
 
     name: Mapped[str] = mapped_column(String(40), primary_key=True)
-    is_on: Mapped[bool] = mapped_column(Boolean, default=True)
-    version: Mapped[int] = mapped_column(Integer, default=0)  # increases with each switch
-    reason: Mapped[str] = mapped_column(Text, default="")
+    is_on: Mapped[bool] = mapped_column(default=True)
+    version: Mapped[int] = mapped_column(default=0)  # increases with each switch
+    reason: Mapped[str] = mapped_column(default="")
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
-    changed_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
+    changed_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import (
-    CheckConstraint,
-    DateTime,
-    ForeignKey,
-    Index,
-    Integer,
-    String,
-    Text,
-    func,
-    text,
-)
+from sqlalchemy import CheckConstraint, ForeignKey, Index, String, func, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
@@ -20,8 +10,6 @@ from portal.catalog.models import Section
 from portal.core.db import Base
 from portal.core.i18n import _l
 from portal.people.models import Account, Student
-
-Moment = DateTime(timezone=True)
 
 
 class InstructorRequest(Base):
@@ -53,19 +41,19 @@ class InstructorRequest(Base):
     kind: Mapped[str] = mapped_column(String(8))
     section_id: Mapped[int] = mapped_column(ForeignKey("sections.id"), index=True)
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)  # who asks
-    capacity: Mapped[int | None] = mapped_column(Integer)
-    wanted: Mapped[int | None] = mapped_column(Integer)
+    capacity: Mapped[int | None]
+    wanted: Mapped[int | None]
     student_id: Mapped[int | None] = mapped_column(ForeignKey("students.id"))
     # Codes of portal.registration.reasons.PERMISSIONS.
     waives: Mapped[list[str]] = mapped_column(ARRAY(String(40)), default=list)
-    given_seats: Mapped[int | None] = mapped_column(Integer)
+    given_seats: Mapped[int | None]
     given_waives: Mapped[list[str] | None] = mapped_column(ARRAY(String(40)))
-    reason: Mapped[str] = mapped_column(Text)
-    made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    reason: Mapped[str]
+    made_at: Mapped[datetime] = mapped_column(server_default=func.now())
     state: Mapped[str] = mapped_column(String(9), default="open", server_default="open")
     decided_by: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
-    decided_at: Mapped[datetime | None] = mapped_column(Moment)
-    note: Mapped[str] = mapped_column(Text, default="", server_default="")
+    decided_at: Mapped[datetime | None]
+    note: Mapped[str] = mapped_column(default="", server_default="")
 
     section: Mapped[Section] = relationship()
     account: Mapped[Account] = relationship(foreign_keys=account_id)

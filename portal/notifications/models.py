@@ -4,27 +4,12 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from prometheus_client import Counter
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    DateTime,
-    ForeignKey,
-    Index,
-    Integer,
-    SmallInteger,
-    String,
-    Text,
-    UniqueConstraint,
-    func,
-)
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import BigInteger, ForeignKey, Index, SmallInteger, String, UniqueConstraint, func
 from sqlalchemy.orm import Mapped, mapped_column, relationship, validates
 
 from portal.catalog.models import Term
 from portal.core.db import Base
 from portal.core.metrics import MAILS
-
-Moment = DateTime(timezone=True)
 
 
 class Notification(Base):
@@ -43,11 +28,11 @@ class Notification(Base):
     kind: Mapped[str] = mapped_column(String(20))  # see kinds.py
     section_id: Mapped[int | None] = mapped_column(ForeignKey("sections.id"))
     window_id: Mapped[int | None] = mapped_column(ForeignKey("windows.id"))
-    data: Mapped[dict[str, Any]] = mapped_column(JSONB)  # what its text needs
-    made_at: Mapped[datetime] = mapped_column(Moment)
-    read_at: Mapped[datetime | None] = mapped_column(Moment)
+    data: Mapped[dict[str, Any]]  # what its text needs
+    made_at: Mapped[datetime]
+    read_at: Mapped[datetime | None]
     seq: Mapped[int] = mapped_column(BigInteger)
-    lead: Mapped[int] = mapped_column(Integer)  # minutes that a reminder comes ahead, otherwise 0
+    lead: Mapped[int]  # minutes that a reminder comes ahead, otherwise 0
 
     term: Mapped[Term] = relationship()
 
@@ -59,7 +44,7 @@ class NotificationSetting(Base):
 
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
     kind: Mapped[str] = mapped_column(String(20), primary_key=True)
-    by_mail: Mapped[bool] = mapped_column(Boolean)
+    by_mail: Mapped[bool]
 
 
 def due_index(table: str, *columns: str) -> Index:
@@ -79,11 +64,11 @@ class Outgoing(Base):
     outcomes: ClassVar[Counter]  # counts each attempt
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    due_at: Mapped[datetime] = mapped_column(Moment, default=func.now())
+    due_at: Mapped[datetime] = mapped_column(default=func.now())
     tries: Mapped[int] = mapped_column(SmallInteger, default=0)  # attempts that were answered
-    error: Mapped[str] = mapped_column(Text, default="")  # of the last attempt
-    sent_at: Mapped[datetime | None] = mapped_column(Moment)
-    dead_at: Mapped[datetime | None] = mapped_column(Moment)
+    error: Mapped[str] = mapped_column(default="")  # of the last attempt
+    sent_at: Mapped[datetime | None]
+    dead_at: Mapped[datetime | None]
 
     @property
     def label(self) -> str:
@@ -113,9 +98,9 @@ class OutboxEntry(Outgoing):
     kind: Mapped[str] = mapped_column(String(12))  # mail, or a kind of outbox.py
     notification_id: Mapped[int | None] = mapped_column(ForeignKey("notifications.id"))
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
-    data: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    data: Mapped[dict[str, Any] | None]
     rank: Mapped[int] = mapped_column(SmallInteger)  # lower goes first
-    until: Mapped[datetime] = mapped_column(Moment)
+    until: Mapped[datetime]
     # The correlation id of its cause; see portal/core/correlation.py.
     correlation: Mapped[str] = mapped_column(String(64), default="", server_default="")
 
@@ -136,10 +121,10 @@ class MailText(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(String(20))  # see mail_texts.py
     language: Mapped[str] = mapped_column(String(12))
-    subject: Mapped[str | None] = mapped_column(Text)
-    body: Mapped[str | None] = mapped_column(Text)
+    subject: Mapped[str | None]
+    body: Mapped[str | None]
     after: Mapped[int] = mapped_column(BigInteger)
-    made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    made_at: Mapped[datetime] = mapped_column(server_default=func.now())
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
 
 
@@ -150,6 +135,6 @@ class Reminder(Base):
 
     window_id: Mapped[int] = mapped_column(ForeignKey("windows.id"), primary_key=True)
     seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-    lead: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    through: Mapped[int] = mapped_column(Integer)  # the last account reminded, in order
-    done_at: Mapped[datetime | None] = mapped_column(Moment)
+    lead: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    through: Mapped[int]  # the last account reminded, in order
+    done_at: Mapped[datetime | None]

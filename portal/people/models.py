@@ -6,15 +6,12 @@ from typing import Any
 
 from sqlalchemy import (
     BigInteger,
-    Boolean,
     CheckConstraint,
-    DateTime,
     ForeignKey,
     Identity,
     Integer,
     LargeBinary,
     String,
-    Text,
     false,
     func,
     text,
@@ -22,16 +19,8 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from portal.catalog.models import (
-    Credits,
-    Department,
-    Instructor,
-    SoftDelete,
-    Subject,
-)
+from portal.catalog.models import Credits, Department, Instructor, SoftDelete, Subject
 from portal.core.db import Base
-
-Moment = DateTime(timezone=True)
 
 
 class Account(SoftDelete, Base):
@@ -44,7 +33,7 @@ class Account(SoftDelete, Base):
     name: Mapped[str] = mapped_column(String(160))
     email: Mapped[str] = mapped_column(String(254), default="")
     password_hash: Mapped[str] = mapped_column(String(200), default="")
-    is_admin: Mapped[bool] = mapped_column(Boolean, default=False)
+    is_admin: Mapped[bool] = mapped_column(default=False)
     # Names of portal.people.roles.STAFF_ROLES.
     staff_roles: Mapped[list[str]] = mapped_column(
         ARRAY(String(40)), default=list, server_default=text("'{}'")
@@ -54,13 +43,13 @@ class Account(SoftDelete, Base):
         ARRAY(Integer), default=list, server_default=text("'{}'")
     )
     # The account of a program: its name is its service token's, and it can't log in.
-    is_service: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    is_service: Mapped[bool] = mapped_column(default=False, server_default=false())
     # When its logins and tokens ended; null = it is active.
-    deactivated_at: Mapped[datetime | None] = mapped_column(Moment)
+    deactivated_at: Mapped[datetime | None]
     # A code of portal.core.i18n.LANGUAGES; empty = as the browser prefers.
     language: Mapped[str] = mapped_column(String(8), default="", server_default="")
     # Raised to end every session of the account at once.
-    session_epoch: Mapped[int] = mapped_column(Integer, default=1)
+    session_epoch: Mapped[int] = mapped_column(default=1)
     # Sessions that were logged out, and when (seconds since 1970) each would have ended anyway.
     ended_sessions: Mapped[dict[str, float]] = mapped_column(
         JSONB, default=dict, server_default=text("'{}'")
@@ -93,7 +82,7 @@ class Student(SoftDelete, Base):
     # Null = the term's limit.
     credit_limit: Mapped[Decimal | None] = mapped_column(Credits)
     # Instructors see name and number alone: portal/people/privacy.py.
-    private: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    private: Mapped[bool] = mapped_column(default=False, server_default=false())
 
     account: Mapped[Account] = relationship(back_populates="student", foreign_keys=account_id)
     department: Mapped[Department | None] = relationship()
@@ -120,7 +109,7 @@ class StudentList(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     digest: Mapped[str] = mapped_column(String(64), unique=True)  # SHA-256 of the numbers, in order
-    made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    made_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
 class ListedStudent(Base):
@@ -152,12 +141,12 @@ class Hold(Base):
     kind: Mapped[str] = mapped_column(String(40))
     reason: Mapped[str] = mapped_column(String(300))
     office: Mapped[str] = mapped_column(String(160), default="")
-    placed_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
-    lifted_at: Mapped[datetime | None] = mapped_column(Moment)
-    starts_at: Mapped[datetime | None] = mapped_column(Moment)  # null = at once
-    ends_at: Mapped[datetime | None] = mapped_column(Moment)  # null = once it is lifted
+    placed_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    lifted_at: Mapped[datetime | None]
+    starts_at: Mapped[datetime | None]  # null = at once
+    ends_at: Mapped[datetime | None]  # null = once it is lifted
     # It waits for the clearance of the student's adviser, who may lift it too.
-    adviser_lifts: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    adviser_lifts: Mapped[bool] = mapped_column(default=False, server_default=false())
     # The adviser who gave it; null if it has not been lifted, or by the registrar's office.
     cleared_by_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
 
@@ -174,10 +163,10 @@ class ApiToken(Base):
     scopes: Mapped[list[str]] = mapped_column(
         ARRAY(String(40))
     )  # of PERSONAL_SCOPES or SERVICE_SCOPES
-    created_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
-    expires_at: Mapped[datetime | None] = mapped_column(Moment)
-    revoked_at: Mapped[datetime | None] = mapped_column(Moment)
-    used_at: Mapped[datetime | None] = mapped_column(Moment)  # to a few minutes
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    expires_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+    used_at: Mapped[datetime | None]  # to a few minutes
 
     account: Mapped[Account] = relationship()
 
@@ -194,10 +183,10 @@ class ApiRequest(Base):
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
     key: Mapped[str] = mapped_column(String(64), primary_key=True)
     digest: Mapped[str] = mapped_column(String(64))  # SHA-256 of the request
-    tries: Mapped[int] = mapped_column(Integer, default=1, server_default="1")
+    tries: Mapped[int] = mapped_column(default=1, server_default="1")
     data: Mapped[dict[str, int]] = mapped_column(JSONB, default=dict, server_default=text("'{}'"))
     answer: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    at: Mapped[datetime] = mapped_column(Moment, server_default=func.now(), index=True)
+    at: Mapped[datetime] = mapped_column(server_default=func.now(), index=True)
 
 
 class SigningKey(Base):
@@ -207,9 +196,9 @@ class SigningKey(Base):
 
     kid: Mapped[str] = mapped_column(String(43), primary_key=True)  # its thumbprint (RFC 7638)
     public: Mapped[dict[str, str]] = mapped_column(JSONB)
-    private: Mapped[str] = mapped_column(Text)
-    made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.clock_timestamp())
-    retired_at: Mapped[datetime | None] = mapped_column(Moment)
+    private: Mapped[str]
+    made_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+    retired_at: Mapped[datetime | None]
 
 
 class Permission(Base):
@@ -224,12 +213,12 @@ class Permission(Base):
     student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), index=True)
     section_id: Mapped[int] = mapped_column(ForeignKey("sections.id"), index=True)
     waives: Mapped[list[str]] = mapped_column(ARRAY(String(40)))
-    reason: Mapped[str] = mapped_column(Text)
+    reason: Mapped[str]
     # Null = granted at the command line.
     granted_by: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
-    granted_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
-    expires_at: Mapped[datetime | None] = mapped_column(Moment)
-    revoked_at: Mapped[datetime | None] = mapped_column(Moment)
+    granted_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    expires_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
 
 
 class PeopleChange(Base):
@@ -248,8 +237,8 @@ class PeopleChange(Base):
         server_default=text("(pg_current_xact_id()::text)::bigint"),
     )
     kind: Mapped[str] = mapped_column(String(8), primary_key=True)
-    id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    at: Mapped[datetime] = mapped_column(Moment, server_default=func.clock_timestamp(), index=True)
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp(), index=True)
 
 
 # Class years in the order in which students go through them; others follow by name.

@@ -6,8 +6,6 @@ from typing import Any
 from sqlalchemy import (
     ARRAY,
     BigInteger,
-    Boolean,
-    DateTime,
     ForeignKey,
     Index,
     Integer,
@@ -21,8 +19,6 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from portal.core.db import Base
-
-Moment = DateTime(timezone=True)
 
 
 class LoggedEvent(Base):
@@ -44,12 +40,12 @@ class LoggedEvent(Base):
     name: Mapped[str] = mapped_column(String(40))
     version: Mapped[int] = mapped_column(SmallInteger, default=1)
     aggregate: Mapped[str] = mapped_column(String(60))
-    student_id: Mapped[int | None] = mapped_column(Integer)
-    payload: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    student_id: Mapped[int | None]
+    payload: Mapped[dict[str, Any]]
     # correlation id, actor, cause
-    context: Mapped[dict[str, Any]] = mapped_column(JSONB)
-    occurred_at: Mapped[datetime] = mapped_column(Moment)
-    recorded_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    context: Mapped[dict[str, Any]]
+    occurred_at: Mapped[datetime]
+    recorded_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
 # The columns of an Event, in order.
@@ -70,10 +66,10 @@ class StoredAnswer(Base):
     __tablename__ = "stored_answers"
 
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
-    student_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    student_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     idempotency_key: Mapped[str] = mapped_column("request", Text, primary_key=True)
-    kept: Mapped[str] = mapped_column(Text)  # as in the ledger
-    at: Mapped[datetime] = mapped_column(Moment, index=True)
+    kept: Mapped[str]  # as in the ledger
+    at: Mapped[datetime] = mapped_column(index=True)
 
 
 class ContinuousAudit(Base):
@@ -82,11 +78,11 @@ class ContinuousAudit(Base):
     __tablename__ = "continuous_audits"
 
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
-    at: Mapped[datetime] = mapped_column(Moment)  # when the last part ran
+    at: Mapped[datetime]  # when the last part ran
     # the last section compared in this round
-    cursor: Mapped[int] = mapped_column(Integer, default=0)
-    whole_at: Mapped[datetime | None] = mapped_column(Moment)  # when the last full round ended
-    found: Mapped[int] = mapped_column(Integer, default=0)
+    cursor: Mapped[int] = mapped_column(default=0)
+    whole_at: Mapped[datetime | None]  # when the last full round ended
+    found: Mapped[int] = mapped_column(default=0)
     differences: Mapped[list[Any]] = mapped_column(JSONB, default=list)  # the first differences
     sections: Mapped[list[Any]] = mapped_column(JSONB, default=list)  # sections with differences
 
@@ -98,9 +94,9 @@ class LagMinute(Base):
     __table_args__ = (Index("ix_lag_minutes_minute", "minute"),)
 
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
-    minute: Mapped[datetime] = mapped_column(Moment, primary_key=True)  # when they were recorded
-    events: Mapped[int] = mapped_column(Integer, default=0)
-    failures: Mapped[int] = mapped_column(Integer, default=0)  # of full batches
+    minute: Mapped[datetime] = mapped_column(primary_key=True)  # when they were recorded
+    events: Mapped[int] = mapped_column(default=0)
+    failures: Mapped[int] = mapped_column(default=0)  # of full batches
     slowest: Mapped[int] = mapped_column(BigInteger, default=0)  # ms
     buckets: Mapped[list[int]] = mapped_column(ARRAY(Integer))  # events, by BOUNDS of latency.py
 
@@ -112,10 +108,10 @@ class LagHour(Base):
     __table_args__ = (Index("ix_lag_hours_hour", "hour"),)
 
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
-    hour: Mapped[datetime] = mapped_column(Moment, primary_key=True)
+    hour: Mapped[datetime] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(40), primary_key=True)  # of the events
     stage: Mapped[str] = mapped_column(String(10), primary_key=True)  # of STAGES in status.py
-    events: Mapped[int] = mapped_column(Integer, default=0)
+    events: Mapped[int] = mapped_column(default=0)
     slowest: Mapped[int] = mapped_column(BigInteger, default=0)  # ms
     buckets: Mapped[list[int]] = mapped_column(ARRAY(Integer))  # events, by BOUNDS of latency.py
 
@@ -133,12 +129,12 @@ class Enrollment(Base):
     section_id: Mapped[int] = mapped_column(ForeignKey("sections.id"), primary_key=True)
     student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), primary_key=True)
     state: Mapped[str] = mapped_column(String(12))
-    credits: Mapped[int] = mapped_column(Integer)  # hundredths
+    credits: Mapped[int]  # hundredths
     # Corequisites as a tree of course ids; null if there are none.
     corequisites: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    reserve: Mapped[int | None] = mapped_column(Integer)  # the reserve it was given under
+    reserve: Mapped[int | None]  # the reserve it was given under
     registration: Mapped[int] = mapped_column(BigInteger)  # seq of the event that gave the seat
-    since: Mapped[datetime] = mapped_column(Moment)
+    since: Mapped[datetime]
     seq: Mapped[int] = mapped_column(BigInteger)  # the event that this row reflects
 
 
@@ -158,9 +154,9 @@ class WaitlistEntry(Base):
     # The order is by band, then by the seq of the joining event.
     band: Mapped[int] = mapped_column(SmallInteger, default=1, server_default="1")
     ticket: Mapped[int] = mapped_column(BigInteger)
-    credits: Mapped[int] = mapped_column(Integer)  # hundredths
-    instead: Mapped[int | None] = mapped_column(Integer)  # section to drop for it, in a swap
-    since: Mapped[datetime] = mapped_column(Moment)
+    credits: Mapped[int]  # hundredths
+    instead: Mapped[int | None]  # section to drop for it, in a swap
+    since: Mapped[datetime]
     reasons: Mapped[list[Any]] = mapped_column(JSONB, default=list)
     seq: Mapped[int] = mapped_column(BigInteger)
 
@@ -177,11 +173,11 @@ class QueueRoom(Base):
     __tablename__ = "queue_rooms"
 
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
-    window_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    window_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     seed: Mapped[str] = mapped_column(String(64))
     public: Mapped[str | None] = mapped_column(String(300))
-    called: Mapped[int] = mapped_column(Integer)  # entries that the queue has passed
-    complete: Mapped[bool] = mapped_column(Boolean)  # whether every entry is recorded
+    called: Mapped[int]  # entries that the queue has passed
+    complete: Mapped[bool]  # whether every entry is recorded
     seq: Mapped[int] = mapped_column(BigInteger)
 
 
@@ -195,14 +191,14 @@ class QueueEntryRecord(Base):
     __table_args__ = (Index("ix_queue_entries_student_id", "student_id", "term_id"),)
 
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
-    window_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    window_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     entry: Mapped[str] = mapped_column(String(32), primary_key=True)  # its number in the draw
-    student_id: Mapped[int] = mapped_column(Integer)
+    student_id: Mapped[int]
     # among those who came after the opening; null: came early, so the seed decides
-    number: Mapped[int | None] = mapped_column(Integer)
+    number: Mapped[int | None]
     state: Mapped[str] = mapped_column(String(12))
-    since: Mapped[datetime] = mapped_column(Moment)  # when the student joined
-    admitted_at: Mapped[datetime | None] = mapped_column(Moment)
+    since: Mapped[datetime]  # when the student joined
+    admitted_at: Mapped[datetime | None]
     seq: Mapped[int] = mapped_column(BigInteger)
 
 
@@ -214,18 +210,18 @@ class SectionSeats(Base):
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
     section_id: Mapped[int] = mapped_column(ForeignKey("sections.id"), primary_key=True)
     status: Mapped[str] = mapped_column(String(12))
-    capacity: Mapped[int] = mapped_column(Integer)
-    waitlist_capacity: Mapped[int] = mapped_column(Integer)
-    prior: Mapped[int] = mapped_column(Integer)
-    enrolled: Mapped[int] = mapped_column(Integer, default=0)
-    waiting: Mapped[int] = mapped_column(Integer, default=0)
-    passed: Mapped[int] = mapped_column(Integer, default=0)  # waiting students who were skipped
-    pool_id: Mapped[int | None] = mapped_column(Integer)  # the seat pool; null = none
-    pool_capacity: Mapped[int | None] = mapped_column(Integer)
+    capacity: Mapped[int]
+    waitlist_capacity: Mapped[int]
+    prior: Mapped[int]
+    enrolled: Mapped[int] = mapped_column(default=0)
+    waiting: Mapped[int] = mapped_column(default=0)
+    passed: Mapped[int] = mapped_column(default=0)  # waiting students who were skipped
+    pool_id: Mapped[int | None]  # the seat pool; null = none
+    pool_capacity: Mapped[int | None]
     # Lists of id, seats and until (ms); held seats by id; seats still reserved.
     reserves: Mapped[list[Any]] = mapped_column(JSONB, default=list)
     reserved: Mapped[dict[str, int]] = mapped_column(JSONB, default=dict)
-    kept: Mapped[int] = mapped_column(Integer, default=0)
+    kept: Mapped[int] = mapped_column(default=0)
     seq: Mapped[int] = mapped_column(BigInteger)
 
 
@@ -241,15 +237,15 @@ class AuditRun(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"))
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
-    began_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
-    moved_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
-    ended_at: Mapped[datetime | None] = mapped_column(Moment)
+    began_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    moved_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    ended_at: Mapped[datetime | None]
     step: Mapped[str] = mapped_column(String(20), default="waiting")
-    done: Mapped[int] = mapped_column(Integer, default=0)  # events compared, of `events`
-    events: Mapped[int] = mapped_column(Integer, default=0)
-    found: Mapped[int] = mapped_column(Integer, default=0)  # differences
+    done: Mapped[int] = mapped_column(default=0)  # events compared, of `events`
+    events: Mapped[int] = mapped_column(default=0)
+    found: Mapped[int] = mapped_column(default=0)  # differences
     # The first differences, in the form of portal/recorder/consistency/audit.py.
     differences: Mapped[list[dict[str, Any]]] = mapped_column(
         JSONB, default=list, server_default=text("'[]'")
     )
-    error: Mapped[str] = mapped_column(Text, default="")  # why it ended without a result
+    error: Mapped[str] = mapped_column(default="")  # why it ended without a result

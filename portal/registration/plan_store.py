@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from cachetools import LRUCache
-from sqlalchemy import Connection, DateTime, ForeignKey, Integer, func, select, update
+from sqlalchemy import Connection, ForeignKey, func, select, update
 from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
@@ -36,10 +36,8 @@ class PlanRow(Base):
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
     student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), primary_key=True)
     lines: Mapped[list[Any]] = mapped_column(JSONB)
-    version: Mapped[int] = mapped_column(Integer)
-    updated_at: Mapped[datetime] = mapped_column(
-        DateTime(timezone=True), server_default=func.now(), onupdate=func.now()
-    )
+    version: Mapped[int]
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
 
 
 class StalePlan(Exception):

@@ -3,17 +3,7 @@
 from datetime import datetime, time
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    DateTime,
-    ForeignKey,
-    Integer,
-    String,
-    Time,
-    UniqueConstraint,
-    func,
-)
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import BigInteger, ForeignKey, String, UniqueConstraint, func
 from sqlalchemy.orm import Mapped, mapped_column
 
 from portal.core.db import Base
@@ -29,10 +19,10 @@ class WindowReport(Base):
     )
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), index=True)
     seq: Mapped[int] = mapped_column(BigInteger)  # of the event that closed it
-    made_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
-    students: Mapped[int] = mapped_column(Integer)
-    result: Mapped[dict[str, Any]] = mapped_column(JSONB)
-    fairness: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    made_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    students: Mapped[int]
+    result: Mapped[dict[str, Any]]
+    fairness: Mapped[dict[str, Any]]
 
 
 class ReportSubscription(Base):
@@ -48,10 +38,10 @@ class ReportSubscription(Base):
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"))
     report: Mapped[str] = mapped_column(String(20))  # of term_reports.REPORTS
     days: Mapped[str] = mapped_column(String(10))  # of subscriptions.DAYS
-    at: Mapped[time] = mapped_column(Time)  # in the institution's time zone
+    at: Mapped[time]  # in the institution's time zone
     # When the next mail is due; null = it has stopped.
-    next_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True), index=True)
-    last_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    next_at: Mapped[datetime | None] = mapped_column(index=True)
+    last_at: Mapped[datetime | None]
     # Why no mail was sent the last time, of subscriptions.RESULTS; blank if one was queued.
     result: Mapped[str] = mapped_column(String(12), default="")
     # The last mail, as long as the outbox has it.

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import DateTime, ForeignKey, Integer, LargeBinary, String, UniqueConstraint, func
+from sqlalchemy import ForeignKey, LargeBinary, String, UniqueConstraint, func
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -25,10 +25,10 @@ class BallotRow(Base):
     student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), primary_key=True, index=True)
     code: Mapped[str] = mapped_column(String(120))
     lines: Mapped[list[Any]] = mapped_column(JSONB)
-    most_courses: Mapped[int] = mapped_column(Integer)
-    most_credits: Mapped[int] = mapped_column(Integer)
-    changes: Mapped[int] = mapped_column(Integer)
-    changed_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    most_courses: Mapped[int]
+    most_credits: Mapped[int]
+    changes: Mapped[int]
+    changed_at: Mapped[datetime]
     refused: Mapped[list[Any] | None] = mapped_column(JSONB(none_as_null=True))
     result: Mapped[list[Any] | None] = mapped_column(JSONB(none_as_null=True))
     given: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
@@ -40,7 +40,7 @@ class JointChoice(Base):
 
     __tablename__ = "joint_choices"
 
-    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    id: Mapped[int] = mapped_column(primary_key=True)
     round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"), index=True)
     made_by: Mapped[int] = mapped_column(ForeignKey("students.id"))
     sections: Mapped[list[int]] = mapped_column(JSONB)
@@ -75,10 +75,8 @@ class RoundTrial(Base):
 
     __tablename__ = "round_trials"
 
-    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    id: Mapped[int] = mapped_column(primary_key=True)
     round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"), index=True)
-    made_at: Mapped[datetime] = mapped_column(
-        DateTime(timezone=True), server_default=func.clock_timestamp()
-    )
-    ballots: Mapped[int | None] = mapped_column(Integer)
+    made_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+    ballots: Mapped[int | None]
     measures: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))

@@ -21,17 +21,7 @@ from threading import Condition
 from typing import Any
 
 from cachetools import LRUCache, cached
-from sqlalchemy import (
-    Connection,
-    DateTime,
-    ForeignKey,
-    Integer,
-    LargeBinary,
-    String,
-    bindparam,
-    func,
-    select,
-)
+from sqlalchemy import Connection, ForeignKey, LargeBinary, String, bindparam, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
@@ -90,11 +80,11 @@ class DrawCodes(Base):
 
     __tablename__ = "draw_codes"
 
-    window_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    window_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), index=True)
     public_source: Mapped[str] = mapped_column(String(300))
-    public_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
-    version: Mapped[int] = mapped_column(Integer)
+    public_at: Mapped[datetime]
+    version: Mapped[int]
     code_key: Mapped[str] = mapped_column(String(64))
     root: Mapped[str | None] = mapped_column(String(64))
     # Compressed JSON: the settings under the root; pseudonyms and numbers by student.

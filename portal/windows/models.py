@@ -3,15 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    DateTime,
-    ForeignKey,
-    Integer,
-    Sequence,
-    String,
-    UniqueConstraint,
-)
+from sqlalchemy import BigInteger, ForeignKey, Sequence, String, UniqueConstraint
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -25,14 +17,14 @@ class Window(Base):
 
     __tablename__ = "windows"
 
-    id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), index=True)
     name: Mapped[str] = mapped_column(String(120))
-    opens_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
-    closes_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    opens_at: Mapped[datetime]
+    closes_at: Mapped[datetime]
     state: Mapped[str] = mapped_column(String(12))
     # Empty = everyone; otherwise a student must match every entry.
-    cohort: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    cohort: Mapped[dict[str, Any]]
     seq: Mapped[int] = mapped_column(BigInteger)
 
 
@@ -52,32 +44,32 @@ class Round(Base):
     __tablename__ = "rounds"
     __table_args__ = (UniqueConstraint("term_id", "name"), UniqueConstraint("key"))
 
-    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    id: Mapped[int] = mapped_column(primary_key=True)
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"))
     name: Mapped[str] = mapped_column(String(120))
-    cohort: Mapped[dict[str, Any]] = mapped_column(JSONB)
-    begins_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
-    ends_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    cohort: Mapped[dict[str, Any]]
+    begins_at: Mapped[datetime]
+    ends_at: Mapped[datetime]
     mechanism: Mapped[str] = mapped_column(String(12))
     priorities: Mapped[list[str]] = mapped_column(JSONB)
     reserves: Mapped[str] = mapped_column(String(8))
-    tickets: Mapped[int] = mapped_column(Integer)
-    most_courses: Mapped[int] = mapped_column(Integer)
-    most_credits: Mapped[int] = mapped_column(Integer)
+    tickets: Mapped[int]
+    most_courses: Mapped[int]
+    most_credits: Mapped[int]
     public_source: Mapped[str] = mapped_column(String(300))
-    public_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    public_at: Mapped[datetime]
     state: Mapped[str] = mapped_column(String(12))
     announced: Mapped[bool] = mapped_column(default=False)
-    version: Mapped[int] = mapped_column(Integer, default=1)
+    version: Mapped[int] = mapped_column(default=1)
     key: Mapped[str] = mapped_column(String(64))
     secret: Mapped[str] = mapped_column(String(64))
     code_key: Mapped[str] = mapped_column(String(64))
     root: Mapped[str | None] = mapped_column(String(64))
-    ballots: Mapped[int | None] = mapped_column(Integer)
+    ballots: Mapped[int | None]
     public_value: Mapped[str | None] = mapped_column(String(300))
-    applied: Mapped[int] = mapped_column(Integer, default=0)  # moves that the ledger has done
+    applied: Mapped[int] = mapped_column(default=0)  # moves that the ledger has done
     # Whether it is the round of the term that holds seats back, and whether the ledger knows which.
     held: Mapped[bool] = mapped_column(default=False)
     hold_stored: Mapped[bool] = mapped_column(default=False)
     altered: Mapped[bool] = mapped_column(default=False)
-    erased_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    erased_at: Mapped[datetime | None]

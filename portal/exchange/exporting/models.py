@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Boolean, DateTime, ForeignKey, Integer, LargeBinary, func
+from sqlalchemy import BigInteger, ForeignKey, LargeBinary, func
 from sqlalchemy.orm import Mapped, mapped_column
 
 from portal.core.db import Base
@@ -15,11 +15,9 @@ class Export(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
-    asked_at: Mapped[datetime] = mapped_column(
-        DateTime(timezone=True), server_default=func.now(), index=True
-    )
+    asked_at: Mapped[datetime] = mapped_column(server_default=func.now(), index=True)
     size: Mapped[int | None] = mapped_column(BigInteger)  # bytes
-    failed: Mapped[bool] = mapped_column(Boolean, default=False)
+    failed: Mapped[bool] = mapped_column(default=False)
 
     @property
     def state(self) -> str:
@@ -35,5 +33,5 @@ class ExportPart(Base):
     __tablename__ = "export_parts"
 
     export_id: Mapped[int] = mapped_column(ForeignKey("exports.id"), primary_key=True)
-    position: Mapped[int] = mapped_column(Integer, primary_key=True)
+    position: Mapped[int] = mapped_column(primary_key=True)
     content: Mapped[bytes] = mapped_column(LargeBinary)

@@ -4,25 +4,12 @@ from dataclasses import asdict, dataclass, field
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    DateTime,
-    ForeignKey,
-    Identity,
-    Index,
-    Integer,
-    LargeBinary,
-    String,
-    Text,
-    func,
-)
+from sqlalchemy import BigInteger, ForeignKey, Identity, Index, LargeBinary, String, func
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from portal.core.db import Base
 
-Moment = DateTime(timezone=True)
 BUSY = ("waiting", "reading", "approved", "applying", "enrolling")
 
 
@@ -40,20 +27,20 @@ class Import(Base):
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
     name: Mapped[str] = mapped_column(String(200))
     sha256: Mapped[str] = mapped_column(String(64))
-    options: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    options: Mapped[dict[str, Any]]
     state: Mapped[str] = mapped_column(String(12))
     # True in a state of BUSY, else null. Two imports at once would compare with each other.
-    busy: Mapped[bool | None] = mapped_column(Boolean, unique=True)
-    error: Mapped[str] = mapped_column(Text, default="")
+    busy: Mapped[bool | None] = mapped_column(unique=True)
+    error: Mapped[str] = mapped_column(default="")
     # Attempts by workers since the last progress.
-    tries: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    tries: Mapped[int] = mapped_column(default=0, server_default="0")
     # By kind of record: how many are added, restored, changed, removed and unchanged.
     counts: Mapped[dict[str, dict[str, int]]] = mapped_column(JSONB, default=dict)
     notes: Mapped[dict[str, int]] = mapped_column(JSONB, default=dict)  # by kind: how many
     digest: Mapped[str] = mapped_column(String(32), default="")  # of all changes
-    made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
-    moved_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
-    expires_at: Mapped[datetime] = mapped_column(Moment)
+    made_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    moved_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    expires_at: Mapped[datetime]
 
 
 class ImportPart(Base):
@@ -63,7 +50,7 @@ class ImportPart(Base):
 
     import_id: Mapped[int] = mapped_column(ForeignKey("imports.id"), primary_key=True)
     name: Mapped[str] = mapped_column(String(200), primary_key=True)
-    position: Mapped[int] = mapped_column(Integer, primary_key=True)
+    position: Mapped[int] = mapped_column(primary_key=True)
     content: Mapped[bytes] = mapped_column(LargeBinary)
 
 
@@ -73,8 +60,8 @@ class ImportTable(Base):
     __tablename__ = "import_tables"
 
     import_id: Mapped[int] = mapped_column(ForeignKey("imports.id"), primary_key=True)
-    file: Mapped[str] = mapped_column(Text, primary_key=True)
-    name: Mapped[str] = mapped_column(Text)  # a key of HEADINGS
+    file: Mapped[str] = mapped_column(primary_key=True)
+    name: Mapped[str]  # a key of HEADINGS
     headings: Mapped[list[str]] = mapped_column(JSONB)
     samples: Mapped[list[list[str]]] = mapped_column(JSONB)  # by column, the first values
     needed: Mapped[list[str]] = mapped_column(JSONB)  # columns that it must have
@@ -93,7 +80,7 @@ class ColumnMapping(Base):
     name: Mapped[str] = mapped_column(String(60), unique=True)
     meanings: Mapped[Meanings] = mapped_column(JSONB)
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
-    saved_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    saved_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
 class ImportRow(Base):
@@ -105,12 +92,12 @@ class ImportRow(Base):
     id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
     import_id: Mapped[int] = mapped_column(ForeignKey("imports.id"))
     kind: Mapped[str] = mapped_column(String(12))
-    key: Mapped[str] = mapped_column(Text)
-    fields: Mapped[dict[str, Any]] = mapped_column(JSONB)
-    removes: Mapped[bool] = mapped_column(Boolean)
-    exported: Mapped[bool] = mapped_column(Boolean, server_default="false")  # by the portal
-    file: Mapped[str] = mapped_column(Text)
-    line: Mapped[int] = mapped_column(Integer)  # 0 = derived from other rows
+    key: Mapped[str]
+    fields: Mapped[dict[str, Any]]
+    removes: Mapped[bool]
+    exported: Mapped[bool] = mapped_column(server_default="false")  # by the portal
+    file: Mapped[str]
+    line: Mapped[int]  # 0 = derived from other rows
     # Of the addition and the removal of a move: the id of the other row.
     pair: Mapped[int | None] = mapped_column(BigInteger)
 
@@ -122,7 +109,7 @@ class ImportChange(Base):
 
     import_id: Mapped[int] = mapped_column(ForeignKey("imports.id"), primary_key=True)
     kind: Mapped[str] = mapped_column(String(12), primary_key=True)
-    key: Mapped[str] = mapped_column(Text, primary_key=True)
+    key: Mapped[str] = mapped_column(primary_key=True)
     change: Mapped[str] = mapped_column(String(8))
     before: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     after: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
@@ -134,14 +121,14 @@ class ImportNote(Base):
     __tablename__ = "import_notes"
 
     import_id: Mapped[int] = mapped_column(ForeignKey("imports.id"), primary_key=True)
-    position: Mapped[int] = mapped_column(Integer, primary_key=True)
+    position: Mapped[int] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(String(24))
-    file: Mapped[str] = mapped_column(Text)
-    line: Mapped[int] = mapped_column(Integer)
-    key: Mapped[str] = mapped_column(Text)
-    column: Mapped[str] = mapped_column(Text)
-    value: Mapped[str] = mapped_column(Text)
-    detail: Mapped[str] = mapped_column(Text)
+    file: Mapped[str]
+    line: Mapped[int]
+    key: Mapped[str]
+    column: Mapped[str]
+    value: Mapped[str]
+    detail: Mapped[str]
 
 
 class SourcedId(Base):
@@ -154,9 +141,9 @@ class SourcedId(Base):
     __table_args__ = (Index("ix_sourced_ids_key", "kind", "key"),)
 
     kind: Mapped[str] = mapped_column(String(12), primary_key=True)
-    sourced_id: Mapped[str] = mapped_column(Text, primary_key=True)
-    key: Mapped[str] = mapped_column(Text)
-    modified: Mapped[str | None] = mapped_column(Text)  # as in the file
+    sourced_id: Mapped[str] = mapped_column(primary_key=True)
+    key: Mapped[str]
+    modified: Mapped[str | None]  # as in the file
 
 
 class ImportedRecord(Base):
@@ -165,9 +152,9 @@ class ImportedRecord(Base):
     __tablename__ = "imported_records"
 
     kind: Mapped[str] = mapped_column(String(12), primary_key=True)
-    key: Mapped[str] = mapped_column(Text, primary_key=True)
-    fields: Mapped[dict[str, Any]] = mapped_column(JSONB)
-    copied: Mapped[bool] = mapped_column(Boolean, server_default="false")  # and named by no file
+    key: Mapped[str] = mapped_column(primary_key=True)
+    fields: Mapped[dict[str, Any]]
+    copied: Mapped[bool] = mapped_column(server_default="false")  # and named by no file
 
 
 class SectionImport(Base):
@@ -178,8 +165,8 @@ class SectionImport(Base):
     section_id: Mapped[int] = mapped_column(ForeignKey("sections.id"), primary_key=True)
     import_id: Mapped[int] = mapped_column(ForeignKey("imports.id"), primary_key=True)
     change: Mapped[str] = mapped_column(String(8))
-    fields: Mapped[dict[str, Any]] = mapped_column(JSONB)
-    at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    fields: Mapped[dict[str, Any]]
+    at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
 LAYOUTS = ("semester", "oneroster")

@@ -2,19 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import (
-    ARRAY,
-    BigInteger,
-    Boolean,
-    DateTime,
-    ForeignKey,
-    Index,
-    Integer,
-    String,
-    Text,
-    UniqueConstraint,
-    func,
-)
+from sqlalchemy import ARRAY, BigInteger, ForeignKey, Index, String, UniqueConstraint, func
 from sqlalchemy.orm import Mapped, mapped_column
 
 from portal.core.db import Base
@@ -22,8 +10,6 @@ from portal.core.i18n import _l
 from portal.core.metrics import WEBHOOKS
 from portal.notifications.models import Outgoing, dead_index, due_index
 from portal.recorder.events import STUDENT_EVENTS
-
-Moment = DateTime(timezone=True)
 
 
 class Webhook(Base):
@@ -35,14 +21,14 @@ class Webhook(Base):
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    url: Mapped[str] = mapped_column(Text)
+    url: Mapped[str]
     names: Mapped[list[str]] = mapped_column(ARRAY(String(40)))  # see below
     # the secret's seed; the secret itself is never stored
     seed: Mapped[str] = mapped_column(String(64))
-    is_on: Mapped[bool] = mapped_column(Boolean, default=True)
-    version: Mapped[int] = mapped_column(Integer, default=1)
-    made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
-    deleted_at: Mapped[datetime | None] = mapped_column(Moment)
+    is_on: Mapped[bool] = mapped_column(default=True)
+    version: Mapped[int] = mapped_column(default=1)
+    made_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    deleted_at: Mapped[datetime | None]
 
 
 class Delivery(Outgoing):

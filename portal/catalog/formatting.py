@@ -1,8 +1,10 @@
 """Catalog facts in words: days, times, dates, credits and kinds of meeting."""
 
+from collections.abc import Callable
 from datetime import date, time
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, wraps
+from typing import ParamSpec
 
 from babel import Locale
 from babel.dates import format_date, format_skeleton, format_time, get_day_names
@@ -24,6 +26,24 @@ KINDS = {
     "Independent study": _k("Independent study"),
 }
 NAMES = frozenset(KINDS.values())
+Facts = ParamSpec("Facts")
+
+
+def _remembered(size: int) -> Callable[[Callable[Facts, str]], Callable[Facts, str]]:
+    """Remember the last texts of a function in each language: pages ask for the same ones."""
+
+    def remember(write: Callable[Facts, str]) -> Callable[Facts, str]:
+        @lru_cache(maxsize=size)
+        def known(_locale: Locale, *args: Facts.args, **options: Facts.kwargs) -> str:
+            return write(*args, **options)
+
+        @wraps(write)
+        def text(*args: Facts.args, **options: Facts.kwargs) -> str:
+            return known(current_locale(), *args, **options)  # type: ignore[arg-type]  # hashable
+
+        return text
+
+    return remember
 
 
 def kind(code: str) -> str:
@@ -34,28 +54,47 @@ def kind(code: str) -> str:
 
 def day_names() -> list[str]:
     """`Mon` to `Sun`, beside `DAYS`."""
-    return [_day_name(bit, current_locale()) for bit in range(7)]
+    names = get_day_names("abbreviated", "stand-alone", current_locale())
+    return [str(names[bit]) for bit in range(7)]
 
 
+@_remembered(1024)
 def days(mask: int) -> str:
     """`Mon Thu` for the days of `mask`; blank for none."""
-    return _days(mask, current_locale())
+    return " ".join(name for bit, name in enumerate(day_names()) if mask >> bit & 1)
 
 
 def clock(moment: time, *, seconds: bool = False) -> str:
     """`2:05 pm`; seconds where there are some, or in any case."""
-    exact = seconds or moment.second > 0
-    return _clock(moment.replace(microsecond=0, tzinfo=None), current_locale(), exact)
+    whole = moment.replace(microsecond=0, tzinfo=None)
+    return _clock(whole, exact=seconds or whole.second > 0)
 
 
+@_remembered(4096)
+def _clock(moment: time, *, exact: bool) -> str:
+    locale = current_locale()
+    if locale == ENGLISH:
+        return format_time(moment, "h:mm:ss a" if exact else "h:mm a", locale=locale).lower()
+    return format_time(moment, "medium" if exact else "short", locale=locale)
+
+
+@_remembered(4096)
 def times(starts: time | None, ends: time | None) -> str:
     """`2:00–3:50 pm`, `11:00 am–12:50 pm`, or `TBA`."""
-    return str(TBA) if starts is None or ends is None else _times(starts, ends, current_locale())
+    if starts is None or ends is None:
+        return str(TBA)
+    first, last = clock(starts), clock(ends)
+    half = last.partition(" ")[2]
+    return f"{first.removesuffix(f' {half}') if half else first}–{last}"
 
 
+@_remembered(4096)
 def day(when: date, *, year: bool = False) -> str:
     """`Aug 31`, or `Aug 31, 2020` with the year."""
-    return _day(when, current_locale(), year)
+    locale = current_locale()
+    if locale == ENGLISH:
+        return format_date(when, "MMM d, y" if year else "MMM d", locale=locale)
+    return format_skeleton("yMMMd" if year else "MMMd", when, locale=locale)
 
 
 def dates(first: date, last: date, term: tuple[date, date]) -> str:
@@ -68,9 +107,10 @@ def dates(first: date, last: date, term: tuple[date, date]) -> str:
     return f"{day(first, year=year)} – {day(last, year=year)}"
 
 
+@_remembered(4096)
 def number(amount: Decimal | int) -> str:
     """`4`, `1.5`, `1,250`: without needless zeros."""
-    return _number(amount, current_locale())
+    return format_decimal(amount, locale=current_locale())
 
 
 def money(amount: int, currency: str) -> str:
@@ -84,49 +124,10 @@ def plain_number(amount: Decimal) -> str:
     return f"{amount.normalize():f}"
 
 
+@_remembered(1024)
 def credit_words(least: Decimal, most: Decimal) -> str:
     """`1 credit`, `4 credits`, `1–15 credits`."""
-    return _credit_words(least, most, current_locale())
-
-
-@lru_cache(maxsize=4096)
-def _number(amount: Decimal | int, locale: Locale) -> str:
-    return format_decimal(amount, locale=locale)
-
-
-@lru_cache(maxsize=1024)
-def _credit_words(least: Decimal, most: Decimal, _locale: Locale) -> str:
     if least == most:
         one = 1 if least == 1 else 2  # half a credit is no single one
         return _n("%(amount)s credit", "%(amount)s credits", one, amount=number(least))
     return _("%(least)s–%(most)s credits", least=number(least), most=number(most))
-
-
-@lru_cache(maxsize=1024)
-def _days(mask: int, locale: Locale) -> str:
-    return " ".join(_day_name(bit, locale) for bit in range(7) if mask >> bit & 1)
-
-
-def _day_name(bit: int, locale: Locale) -> str:
-    return str(get_day_names("abbreviated", "stand-alone", locale)[bit])
-
-
-@lru_cache(maxsize=4096)
-def _clock(moment: time, locale: Locale, exact: bool) -> str:  # noqa: FBT001 - a key of the cache
-    if locale == ENGLISH:
-        return format_time(moment, "h:mm:ss a" if exact else "h:mm a", locale=locale).lower()
-    return format_time(moment, "medium" if exact else "short", locale=locale)
-
-
-@lru_cache(maxsize=4096)
-def _times(starts: time, ends: time, locale: Locale) -> str:
-    first, last = (_clock(each, locale, each.second > 0) for each in (starts, ends))
-    half = last.partition(" ")[2]
-    return f"{first.removesuffix(f' {half}') if half else first}–{last}"
-
-
-@lru_cache(maxsize=4096)
-def _day(when: date, locale: Locale, year: bool) -> str:  # noqa: FBT001 - a key of the cache
-    if locale == ENGLISH:
-        return format_date(when, "MMM d, y" if year else "MMM d", locale=locale)
-    return format_skeleton("yMMMd" if year else "MMMd", when, locale=locale)

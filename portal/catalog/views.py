@@ -1,7 +1,7 @@
 """What pages know of a section: frozen values, read for a whole term in a handful of queries."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -170,7 +170,14 @@ def term_view(term: Term) -> TermView:
 def section_views(session: Session, term: TermView) -> list[SectionView]:
     """Return every section of the term that is not deleted, sorted by course and number."""
     parts = _Parts(session, term)
-    found = [parts.view(*row) for row in session.execute(select_sections(term.id))]
+    sections = (
+        select(Section, Course, Subject.code, Subject.name, Department.name)
+        .join(Course, Section.course_id == Course.id)
+        .join(Subject, Course.subject_id == Subject.id)
+        .join(Department, Course.department_id == Department.id)
+        .where(Section.term_id == term.id, Section.deleted_at.is_(None))
+    )
+    found = [parts.view(*row) for row in session.execute(sections)]
     return sorted(found, key=section_order)
 
 
@@ -214,13 +221,25 @@ class _Parts:
     """The lists that belong to the sections of a term, each read once and grouped."""
 
     def __init__(self, session: Session, term: TermView) -> None:
+        of_term, taught = Section.term_id == term.id, section_instructors.c
+        instructors = (
+            select(taught.section_id, Instructor.id, Instructor.name)
+            .join(Section, Section.id == taught.section_id)
+            .join(Instructor, Instructor.id == taught.instructor_id)
+            .where(of_term, Instructor.deleted_at.is_(None))
+            .order_by(Instructor.name)
+        )
+        rule = Restriction
+        rules = select(rule.section_id, rule.rule, rule.kind, rule.value).join(Section)
+        codes = select(CrossList.section_id, CrossList.course_code).join(Section)
+        subjects = select(course_subjects.c.course_id, Subject.code).join(Subject)
         self.dates = (term.starts_on, term.ends_on)
-        self.meetings = _grouped(session.execute(select_meetings(term.id)))
-        self.instructors = _grouped(session.execute(select_instructors(term.id)))
-        self.restrictions = _grouped(session.execute(select_restrictions(term.id)))
-        self.cross_lists = _grouped(session.execute(select_cross_lists(term.id)))
-        self.reserves = _grouped(session.execute(select_reserves(term.id)))
-        self.restricted = _grouped(session.execute(select_restricted()))
+        self.meetings = _grouped(session, select_meetings(term.id))
+        self.instructors = _grouped(session, instructors)
+        self.restrictions = _grouped(session, rules.where(of_term).order_by(rule.id))
+        self.cross_lists = _grouped(session, codes.where(of_term).order_by(CrossList.course_code))
+        self.reserves = _grouped(session, select_reserves(term.id))
+        self.restricted = _grouped(session, subjects)
 
     def view(
         self, section: Section, course: Course, subject: str, subject_name: str, department: str
@@ -276,26 +295,15 @@ def _search_index(
     return index(course.code, numbered, *titles, section.crn, *instructors)
 
 
-def _grouped(rows: Iterable[Row[Any]]) -> dict[int, list[Any]]:
-    """Group rows by their first column."""
+def _grouped(session: Session, query: Any) -> dict[int, list[Any]]:
+    """Return the rows of a query by their first column."""
     found: dict[int, list[Any]] = defaultdict(list)
-    for row in rows:
+    for row in session.execute(query):
         found[row[0]].append(row)
     return found
 
 
 # The queries of a term's sections; the first column is the id of the section.
-
-
-def select_sections(term_id: int) -> Any:
-    return (
-        select(Section, Course, Subject.code, Subject.name, Department.name)
-        .join(Course, Section.course_id == Course.id)
-        .join(Subject, Course.subject_id == Subject.id)
-        .join(Department, Course.department_id == Department.id)
-        .where(Section.term_id == term_id, Section.deleted_at.is_(None))
-    )
-
 
 DRAFTS_AGAIN = ("section.unpublish", "section.reoffer")
 
@@ -337,44 +345,10 @@ def select_meetings(term_id: int) -> Any:
     )
 
 
-def select_instructors(term_id: int) -> Any:
-    return (
-        select(section_instructors.c.section_id, Instructor.id, Instructor.name)
-        .join(Section, Section.id == section_instructors.c.section_id)
-        .join(Instructor, Instructor.id == section_instructors.c.instructor_id)
-        .where(Section.term_id == term_id, Instructor.deleted_at.is_(None))
-        .order_by(Instructor.name)
-    )
-
-
-def select_restrictions(term_id: int) -> Any:
-    return (
-        select(Restriction.section_id, Restriction.rule, Restriction.kind, Restriction.value)
-        .join(Section)
-        .where(Section.term_id == term_id)
-        .order_by(Restriction.id)
-    )
-
-
-def select_cross_lists(term_id: int) -> Any:
-    return (
-        select(CrossList.section_id, CrossList.course_code)
-        .join(Section)
-        .where(Section.term_id == term_id)
-        .order_by(CrossList.course_code)
-    )
-
-
 def select_reserves(term_id: int) -> Any:
     return (
         select(Reserve.section_id, Reserve.id, Reserve.seats, Reserve.cohort, Reserve.until)
         .join(Section)
         .where(Section.term_id == term_id)
         .order_by(Reserve.position, Reserve.id)
-    )
-
-
-def select_restricted() -> Any:
-    return select(course_subjects.c.course_id, Subject.code).join(
-        Subject, Subject.id == course_subjects.c.subject_id
     )

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
 from portal.catalog import formatting, sections
-from portal.catalog.bulk_changes import CHANGES
+from portal.catalog.bulk_changes import CHANGES, earlier
 from portal.catalog.section_fields import MOST_SEATS, NamedInstructor, SectionDetails
 from portal.catalog.sections import (
     Difference,
@@ -183,7 +183,7 @@ class Plan:
         if self.change in CHANGES:
             found["undo"] = "yes"
             for each in self.edits:
-                found["change"], values = CHANGES[self.change].earlier(each.stored.details)
+                found["change"], values = earlier(self.change, each.stored.details)
                 found.setlist(f"each_{each.stored.id}", values)
         return found
 

@@ -70,8 +70,8 @@ class Precheck:
 
     def refusals(self, section: "SectionView", *, swap_out: int = 0) -> list[Reason]:
         """Return why the ledger would refuse a section now; `swap_out` is swapped for it."""
-        if already := _already(section, self.registrations):
-            return already
+        if alone := _already(section, self.registrations) or not_open(section):
+            return alone
         if swap_out and all(seat.section != swap_out for seat in self.registrations.enrolled):
             return [Reason("not_enrolled", {"section": swap_out})]
         rest = self.without([swap_out]) if swap_out else self

@@ -24,7 +24,7 @@ from portal.registration.credits import amount, credit_choices
 from portal.registration.next_steps import section_name
 from portal.registration.plan_store import StalePlan, change, settle
 from portal.registration.plans import MOST_TOGETHER, CannotPlan, Change, Plan, Problem, change_of
-from portal.registration.precheck import plan_credits
+from portal.registration.precheck import gone, plan_credits
 from portal.registration.reasons import explain
 from portal.registration.requests import Alternative, SectionRequest
 from portal.web.http import flash_messages
@@ -296,7 +296,8 @@ def _plan_form(now: StudentTerm, view: SectionView, why: str = "") -> str:
     if view.id in now.planned:
         at = plan.choice_of(view.id) or 0
         first, known = _names(now, plan.choices[at].alternatives[0]), _outlook(now, plan, view.id)
-        others = places(now, plans.take_out(plan, view.id), view, plan)
+        lost = gone(view.id, now.catalog)
+        others = [] if lost else places(now, plans.take_out(plan, view.id), view, plan)
         found = [each for each in others if not each[0].startswith("join")]
         facts = {"at": at, "first": first, "known": known, "places": found}
         return _form("plan_out", now, view, why=why, **facts)
@@ -360,7 +361,7 @@ def places(
         label = _("Backup for %(name)s (choice %(number)s)", name=name, number=number)
         fitting = same if _is_of(view, now, choice.sections) else others
         fitting.append((f"else-{at}", label))
-    own_line = ("new", _("Its own choice"))
+    own_line = ("new", _("A separate choice"))
     return [*_joins(now, plan, view), *same, own_line, *others]
 
 

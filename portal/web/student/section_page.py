@@ -7,7 +7,7 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import SeatCounts
 from portal.people.roles import Right
 from portal.recorder import read_with_fallback
-from portal.registration import rules
+from portal.registration import precheck, rules
 from portal.registration.reasons import explain
 from portal.web.http.access import requires
 from portal.web.student import bp
@@ -46,8 +46,10 @@ def section(term_id: int, section_id: int) -> ResponseReturnValue:
 
 
 def _render(now: StudentTerm, view: SectionView, all_seats: SeatCounts) -> str:
-    conflicts = [] if now.state(view.id) else now.precheck.against_seats(view)
-    lacking = [] if now.state(view.id) else rules.unmet(now.profile, view)
+    closed = [] if now.state(view.id) else precheck.not_open(view)
+    asks = not closed and not now.state(view.id)
+    conflicts = now.precheck.against_seats(view) if asks else []
+    lacking = rules.unmet(now.profile, view) if asks else []
     seats = seats_open_to(now, view, all_seats, likely=read_with_fallback.recorded())
     return form(
         "section",
@@ -62,5 +64,5 @@ def _render(now: StudentTerm, view: SectionView, all_seats: SeatCounts) -> str:
         kept=reserved_notes(now, view),
         sharing=now.catalog.sharing(view),
         together=any(now.adds_both(view, each) for each in conflicts),
-        reasons=explain([*conflicts, *lacking], now.case(view)),
+        reasons=explain([*closed, *conflicts, *lacking], now.case(view)),
     )

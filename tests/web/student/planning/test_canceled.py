@@ -152,3 +152,30 @@ def test_after_the_window_a_plan_warns_of_nothing(ada: FlaskClient, cast: Cast) 
     shown = panel(ada.get(f"/terms/{term.id}/plan").text)
     assert "plan-wait" not in shown
     assert "data-reason" not in shown
+
+
+def test_pages_offer_no_canceled_section(ada: FlaskClient, term: Any, cast: Cast) -> None:
+    lost, other = (a_class(term, code, meetings=(Meets(),)) for code in ("ART-160", "CSC-1100"))
+    press(ada, other, "pick")
+    plan(term, cast.ada, line(lost.id))
+    cancel(lost)
+    here = f"/terms/{term.id}/sections/{lost.id}"
+    for page in ("", "/pick"):
+        text = ada.get(f"{here}{page}").text
+        assert f"ART 160-{lost.number} has been canceled." in words(text)
+        assert "Add class" not in words(text)
+        assert "waitlist" not in words(text)
+        assert 'data-reason="time_conflict"' not in text
+
+
+def test_a_canceled_section_has_no_other_place_in_a_plan(
+    ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    lost, other = a_class(term, "ART-160"), a_class(term, "CSC-1100")
+    plan(term, cast.ada, line(lost.id), line(other.id))
+    cancel(lost)
+    text = words(ada.get(f"/terms/{term.id}/sections/{lost.id}/plan").text)
+    assert f"ART 160-{lost.number} has been canceled." in text
+    assert "You can still plan it" not in text
+    assert "Move" not in text
+    assert "Remove from plan" in text

@@ -1,40 +1,31 @@
 """The pages on which admins, deciders of departments and instructors decide applications."""
 
 from dataclasses import dataclass, replace
+from functools import partial, update_wrapper
 from typing import Any
 
-from flask import abort, flash, render_template, request, url_for
+from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import SelectMultipleField
 
 from portal.applications import export, listing, service
 from portal.applications.kinds import KINDS
 from portal.applications.listing import READY, STAGES, ApplicationView, Filters
-from portal.applications.models import (
-    ACTIONS,
-    APPROVED,
-    CHARGE_STATES,
-    CHARGE_TONES,
-    DRAFT,
-    REVIEW,
-    STATES,
-    TONES,
-)
+from portal.applications.models import APPROVED, DRAFT, REVIEW, STATES
 from portal.applications.service import REFUSED, ApplicationRefused, Decider, NotTheirs
 from portal.backend import backend
-from portal.catalog.formatting import money
 from portal.catalog.term_catalog import catalog_of, published_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, current_locale
-from portal.core.moments import milliseconds
 from portal.ledger.errors import LedgerUnavailable
+from portal.people.roles import Right
 from portal.registration.next_steps import RefusalContext
-from portal.registration.reasons import OBSTACLES, PERMISSIONS, label, permission_names
+from portal.registration.reasons import OBSTACLES, PERMISSIONS, label
 from portal.reports.effects.adjustments import obstacles_in_words
-from portal.web.application_documents import DOCUMENT_TEXTS, document_to_download, page_picture
+from portal.web.application_documents import TEXTS, document_to_download, page_picture
 from portal.web.confirm import seen_number
 from portal.web.forms import ChoicesField, Form, NoteField
-from portal.web.http.access import visitor
+from portal.web.http.access import requires, visitor
 from portal.web.http.downloads import download
 from portal.web.http.layout import go
 
@@ -53,17 +44,6 @@ RETURNED = _l(
     "It could not be carried out. Choose the rules that should not apply, or decline the"
     " application."
 )
-TEXTS = {
-    "states": STATES,
-    "tones": TONES,
-    "actions": ACTIONS,
-    "stale": REFUSED,
-    "charge_states": CHARGE_STATES,
-    "charge_tones": CHARGE_TONES,
-    "money": money,
-    "rules": permission_names,
-    **DOCUMENT_TEXTS,
-}
 
 
 class DecisionForm(Form):
@@ -118,6 +98,21 @@ class Desk:
     endpoint: str
     limited: bool = False
 
+    def add_views(self, bp: Blueprint, see: Right, decide: Right) -> None:
+        """Add the pages of one application to a blueprint, for visitors with these rights."""
+        one = "/<int:application_id>"
+        document = f"{one}/documents/<int:document_id>"
+        for rule, name, right, method in (
+            ("/all.csv", "download_csv", see, "GET"),
+            (one, "show", see, "GET"),
+            (one, "decide", decide, "POST"),
+            (document, "read_document", see, "GET"),
+            (f"{document}/pages/<int:page>.png", "show_page", see, "GET"),
+        ):
+            own = getattr(self, name)
+            view = requires(right)(update_wrapper(partial(own), own))
+            bp.add_url_rule(rule, name, view, methods=[method])
+
     @property
     def index_address(self) -> str:
         """Return the address of the queue."""
@@ -161,7 +156,7 @@ class Desk:
             **more,
         )
 
-    def export(self) -> ResponseReturnValue:
+    def download_csv(self) -> ResponseReturnValue:
         """Return the applications that the filters let through as a CSV file."""
         shown = self.filters()
         export.note_export(shown, visitor().id)
@@ -177,10 +172,10 @@ class Desk:
         return self._page(line, DecisionForm.about(line)), 200
 
     def decide(self, application_id: int) -> ResponseReturnValue:
-        """Approve, decline or ask for more, once."""
+        """Approve, decline or ask for more, once; a second press of the button changes nothing."""
         line, decision = self._find(application_id), request.form.get("decision", "")
         if line is None:
-            return self._lead_away()
+            return self._lead_away(decided=self._has_decided(application_id))
         if decision not in DONE:
             abort(400)
         form = DecisionForm.about(line, decision)
@@ -200,14 +195,12 @@ class Desk:
         flash(message % {"name": f"{line.kind.title}, {line.name}"})
         return go(self.index_address)
 
-    def document(self, application_id: int, document_id: int) -> ResponseReturnValue:
+    def read_document(self, application_id: int, document_id: int) -> ResponseReturnValue:
         """Return a checked document."""
         line = self.find(application_id)
         return document_to_download(line.id, document_id, visitor().id)
 
-    def document_page(
-        self, application_id: int, document_id: int, page: int
-    ) -> ResponseReturnValue:
+    def show_page(self, application_id: int, document_id: int, page: int) -> ResponseReturnValue:
         """Return a page of a checked document as a picture."""
         line = self.find(application_id)
         return page_picture(line.id, document_id, page, visitor().id)
@@ -217,19 +210,24 @@ class Desk:
         found = listing.one(application_id, self.decider) if application_id < LARGEST else None
         return found if found and found.application.submitted_at else None
 
+    def _has_decided(self, application_id: int) -> bool:
+        """Return whether the visitor has decided it, so that it no longer waits for them."""
+        known = self.limited and application_id < LARGEST
+        return known and listing.has_decided(application_id, visitor().id)
+
     def _again(self, application_id: int, form: DecisionForm) -> ResponseReturnValue:
         """Show the page again with what was refused."""
         line = self._find(application_id)
         return (self._page(line, form), 409) if line else self._lead_away()
 
-    def _lead_away(self) -> ResponseReturnValue:
+    def _lead_away(self, *, decided: bool = False) -> ResponseReturnValue:
         """Lead a decider to the queue: the application is not theirs; answer 404 to an admin.
 
         All such applications get the same answer, so that it tells nothing about them.
         """
         if not self.limited:
             abort(404)
-        flash(str(NOT_THEIRS))
+        flash(str(REFUSED["decided"] if decided else NOT_THEIRS))
         return go(self.index_address)
 
     def _page(self, line: ApplicationView, form: DecisionForm) -> str:
@@ -241,7 +239,6 @@ class Desk:
             form=form,
             obstacles=_obstacles(line) if decides_last else [],
             labels=lambda reasons: "; ".join(label(each["code"]) for each in reasons),
-            moments=milliseconds,
             currency=backend().settings.currency,
             alone=not self.limited and _alone(line),
             **TEXTS,

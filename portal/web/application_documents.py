@@ -1,4 +1,7 @@
-"""A document of an application as a download that no browser opens as a page of ours."""
+"""What the pages of applications share: their texts, and documents as downloads.
+
+No browser opens a document as a page of ours.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,14 +11,37 @@ from flask.typing import ResponseReturnValue
 
 from portal.applications import documents
 from portal.applications.documents import MEDIA, REFUSED_DOCUMENT
-from portal.applications.models import DOCUMENT_STATES, DOCUMENT_TONES
+from portal.applications.fees import FEE_REFUSED
+from portal.applications.models import (
+    ACTIONS,
+    CHARGE_STATES,
+    CHARGE_TONES,
+    DOCUMENT_STATES,
+    DOCUMENT_TONES,
+    STATES,
+    TONES,
+)
+from portal.applications.service import REFUSED
+from portal.catalog.formatting import money
 from portal.core.bulkheads import Bulkhead
+from portal.core.moments import milliseconds
+from portal.registration.reasons import permission_names
 from portal.web.http.downloads import attachment
 
 AT_ONCE = 4  # pages that a process draws at once
 drawing = Bulkhead(AT_ONCE)
 
-DOCUMENT_TEXTS = {
+TEXTS = {
+    "states": STATES,
+    "tones": TONES,
+    "actions": ACTIONS,
+    "stale": REFUSED,
+    "charge_states": CHARGE_STATES,
+    "charge_tones": CHARGE_TONES,
+    "fee_refused": FEE_REFUSED,
+    "money": money,
+    "moments": milliseconds,
+    "rules": permission_names,
     "document_states": DOCUMENT_STATES,
     "document_tones": DOCUMENT_TONES,
     "document_refusals": REFUSED_DOCUMENT,

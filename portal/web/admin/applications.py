@@ -22,6 +22,7 @@ from portal.web.http.layout import go
 bp = Blueprint("applications", __name__, url_prefix="/applications")
 
 DESK = Desk("admin.applications")
+DESK.add_views(bp, see=Right.SEE_APPLICATIONS, decide=Right.DECIDE)
 
 
 @bp.get("")
@@ -37,34 +38,6 @@ def index() -> ResponseReturnValue:
         all_states=SHOWN_STATES,
         stages=STAGES,
     )
-
-
-@bp.get("/<int:application_id>")
-@requires(Right.SEE_APPLICATIONS)
-def show(application_id: int) -> ResponseReturnValue:
-    """Render one application with what an approval would do."""
-    return DESK.show(application_id)
-
-
-@bp.post("/<int:application_id>")
-@requires(Right.DECIDE)
-def decide(application_id: int) -> ResponseReturnValue:
-    """Approve, decline or ask for more, once; a second press of the button changes nothing."""
-    return DESK.decide(application_id)
-
-
-@bp.get("/<int:application_id>/documents/<int:document_id>")
-@requires(Right.SEE_APPLICATIONS)
-def read_document(application_id: int, document_id: int) -> ResponseReturnValue:
-    """Return a checked document."""
-    return DESK.document(application_id, document_id)
-
-
-@bp.get("/<int:application_id>/documents/<int:document_id>/pages/<int:page>.png")
-@requires(Right.SEE_APPLICATIONS)
-def show_page(application_id: int, document_id: int, page: int) -> ResponseReturnValue:
-    """Return a page of a checked document as a picture."""
-    return DESK.document_page(application_id, document_id, page)
 
 
 @bp.route("/<int:application_id>/refund", methods=["GET", "POST"])
@@ -129,10 +102,3 @@ def check_again(application_id: int) -> ResponseReturnValue:
     if documents.check_again(line.id, visitor().id, ""):
         flash(_("The documents are checked again."))
     return go(url_for("admin.applications.show", application_id=line.id))
-
-
-@bp.get("/all.csv")
-@requires(Right.SEE_APPLICATIONS)
-def download_csv() -> ResponseReturnValue:
-    """Return the applications that the filters let through as a CSV file."""
-    return DESK.export()

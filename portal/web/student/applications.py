@@ -18,31 +18,26 @@ from portal.applications.kinds import KINDS
 from portal.applications.listing import ApplicationView
 from portal.applications.models import (
     ACTING,
-    ACTIONS,
     APPROVED,
-    CHARGE_STATES,
-    CHARGE_TONES,
     DECLINED,
     DRAFT,
     EDITABLE,
     ENDED,
     REVIEW,
     STATES,
-    TONES,
 )
 from portal.applications.service import REFUSED, ApplicationRefused
 from portal.applications.uploads import NewUpload, WrongStart
 from portal.backend import backend
-from portal.catalog.formatting import day, money
+from portal.catalog.formatting import day
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.catalog.views import TermView
 from portal.core.i18n import _, _l
-from portal.core.moments import milliseconds
 from portal.people.roles import Right
 from portal.recorder import read_with_fallback
 from portal.registration.next_steps import NextStep, find_section, section_name
-from portal.registration.reasons import ApplicationStart, permission_names
-from portal.web.application_documents import DOCUMENT_TEXTS, document_to_download
+from portal.registration.reasons import ApplicationStart
+from portal.web.application_documents import TEXTS, document_to_download
 from portal.web.confirm import Confirmation, confirm
 from portal.web.forms import Form, OneOfField, TextField
 from portal.web.http.access import requires, visitor
@@ -53,18 +48,6 @@ from portal.web.student import bp
 from portal.web.student.section_list import exemplary
 
 DIGEST = re.compile("[0-9a-f]{64}")
-TEXTS = {
-    "charge_states": CHARGE_STATES,
-    "charge_tones": CHARGE_TONES,
-    "fee_refused": FEE_REFUSED,
-    "money": money,
-    "states": STATES,
-    "tones": TONES,
-    "actions": ACTIONS,
-    "rules": permission_names,
-    "moments": milliseconds,
-    **DOCUMENT_TEXTS,
-}
 ASK_FOR = {
     "late_add": _l("Ask for a late add"),
     "late_drop": _l("Ask for a late drop"),
@@ -191,7 +174,7 @@ def start_application(term_id: int, kind: str) -> ResponseReturnValue:
         except ApplicationRefused as refused:
             form.refuse(refused.text)
         else:
-            return go(_step_url(term_id, made, declared.steps[0]))
+            return go(_url(_mine(term_id, made), "application_step", part=declared.steps[0].name))
     page = render_template(
         "student/application_start.html",
         term=offered.term,
@@ -209,18 +192,16 @@ def start_application(term_id: int, kind: str) -> ResponseReturnValue:
 def application(term_id: int, application_id: int) -> ResponseReturnValue:
     """Render how the application stands, its history and the next step."""
     line = _mine(term_id, application_id)
-    return render_template(
-        "student/application.html",
-        term=catalog_of(term_id).term,
-        line=line,
+    return _page(
+        "application",
+        line,
         progress=_progress(line),
         advice=_advice(line),
-        step=_next_step(term_id, line),
+        step=_next_step(line),
         pays=_pays(line),
         paused=fees.are_off(),
         open=line.application.state in {*EDITABLE, REVIEW},
         ended=line.application.state in ENDED,
-        **TEXTS,
     )
 
 
@@ -231,7 +212,7 @@ def application_step(term_id: int, application_id: int, part: str) -> ResponseRe
     line = _mine(term_id, application_id)
     step = line.kind.step(part) or abort(404)
     if line.application.state not in EDITABLE:
-        return _back(term_id, line)
+        return go(_url(line))
     form = type("StepForm", (Form,), {**step.fields, "term": term_id})(
         data=line.application.answers
     )
@@ -240,16 +221,10 @@ def application_step(term_id: int, application_id: int, part: str) -> ResponseRe
             service.save(line.id, visitor().id, form.data)
         except ApplicationRefused as refused:
             flash(refused.text)
-            return _back(term_id, line)
-        return go(_after(term_id, line, step))
-    page = render_template(
-        "student/application_step.html",
-        term=catalog_of(term_id).term,
-        line=line,
-        step=step,
-        number=line.kind.steps.index(step) + 1,
-        form=form,
-    )
+            return go(_url(line))
+        return go(_after(line, step))
+    number = line.kind.steps.index(step) + 1
+    page = _page("application_step", line, step=step, number=number, form=form)
     return page, 422 if form.errors else 200
 
 
@@ -259,7 +234,7 @@ def application_fee(term_id: int, application_id: int) -> ResponseReturnValue:
     """Render the fee, or send the applicant to the provider's page to pay it."""
     line, form = _mine(term_id, application_id), Form()
     if not line.application.fee:
-        return _back(term_id, line)
+        return go(_url(line))
     if request.method == "POST":
         try:
             paying = fees.pay(line.id, visitor().id)
@@ -272,15 +247,13 @@ def application_fee(term_id: int, application_id: int) -> ResponseReturnValue:
             form.refuse(
                 _("The payment provider isn’t responding. We keep trying. Check again soon.")
             )
-    page = render_template(
-        "student/application_fee.html",
-        term=catalog_of(term_id).term,
-        line=line,
+    page = _page(
+        "application_fee",
+        line,
         form=form,
-        after=url_for("student.review_application", term_id=term_id, application_id=line.id),
+        after=_url(line, "review_application"),
         paused=not line.application.paid and fees.are_off(),
         provider_away=not line.application.paid and fees.is_breaker_open(),
-        **TEXTS,
     )
     return page, 503 if form.errors else 200
 
@@ -291,9 +264,7 @@ def back_from_fee(term_id: int, application_id: int) -> ResponseReturnValue:
     """Ask the provider how the payment stands, and go on."""
     line = _mine(term_id, application_id)
     fees.look(line.id, visitor().id)
-    if line.application.state == DRAFT:
-        return go(url_for("student.application_fee", term_id=term_id, application_id=line.id))
-    return _back(term_id, line)
+    return go(_url(line, "application_fee" if line.application.state == DRAFT else "application"))
 
 
 @bp.get("/applications/<int:application_id>/receipt")
@@ -302,9 +273,7 @@ def fee_receipt(term_id: int, application_id: int) -> ResponseReturnValue:
     line = _mine(term_id, application_id)
     if not (line.charge and line.charge.paid_at):
         abort(404)
-    return render_template(
-        "student/application_receipt.html", term=catalog_of(term_id).term, line=line, **TEXTS
-    )
+    return _page("application_receipt", line)
 
 
 class DocumentForm(Form):
@@ -326,7 +295,7 @@ def application_documents(term_id: int, application_id: int) -> ResponseReturnVa
     line, form = _mine(term_id, application_id), DocumentForm()
     parts = line.kind.documents
     if line.application.state not in EDITABLE or not parts:
-        return _back(term_id, line)
+        return go(_url(line))
     if request.method == "POST":
         file = form.file.data
         if form.part.data not in parts:
@@ -341,8 +310,8 @@ def application_documents(term_id: int, application_id: int) -> ResponseReturnVa
             except DocumentRefused as refused:
                 form.refuse(refused.text, "file")
             else:
-                return go(_documents_url(term_id, line))
-    return _documents_page(term_id, line, form), 422 if form.errors else 200
+                return go(_url(line, "application_documents"))
+    return _documents_page(line, form), 422 if form.errors else 200
 
 
 @bp.post("/applications/<int:application_id>/uploads")
@@ -401,7 +370,7 @@ def erase_application(term_id: int, application_id: int) -> ResponseReturnValue:
     page = Confirmation(
         title=_("Delete my answers and documents"),
         button=_("Delete"),
-        back=(_url(term_id, line), _("My application")),
+        back=(_url(line), _("My application")),
         facts=[(_("Application"), f"{line.kind.title}, {line.name}")],
         meaning=[_("The decision and its history stay. This can’t be undone.")],
         danger=True,
@@ -424,8 +393,8 @@ def remove_document(term_id: int, application_id: int, document_id: int) -> Resp
         documents.remove(line.id, visitor().id, document_id)
     except DocumentRefused as refused:
         form.refuse(refused.text)
-        return _documents_page(term_id, line, form), 409
-    return go(_documents_url(term_id, line))
+        return _documents_page(line, form), 409
+    return go(_url(line, "application_documents"))
 
 
 @bp.get("/applications/<int:application_id>/documents/<int:document_id>")
@@ -445,22 +414,11 @@ def _too_large(error: RequestEntityTooLarge) -> ResponseReturnValue:
     if line is None or line.application.account_id != visitor().id:
         return error
     form.refuse(REFUSED_DOCUMENT["large"], "file")
-    return _documents_page(line.application.term_id, line, form), 413
+    return _documents_page(line, form), 413
 
 
-def _documents_url(term_id: int, line: ApplicationView) -> str:
-    return url_for("student.application_documents", term_id=term_id, application_id=line.id)
-
-
-def _documents_page(term_id: int, line: ApplicationView, form: DocumentForm) -> str:
-    return render_template(
-        "student/application_documents.html",
-        term=catalog_of(term_id).term,
-        line=line,
-        form=form,
-        after=_after_documents(term_id, line),
-        **TEXTS,
-    )
+def _documents_page(line: ApplicationView, form: DocumentForm) -> str:
+    return _page("application_documents", line, form=form, after=_after_documents(line))
 
 
 @bp.route("/applications/<int:application_id>/review", methods=["GET", "POST"])
@@ -474,22 +432,15 @@ def review_application(term_id: int, application_id: int) -> ResponseReturnValue
         except ApplicationRefused as refused:
             form.refuse(refused.text)
         else:
-            return _back(term_id, line)
+            return go(_url(line))
     elif line.application.state not in EDITABLE:
-        return _back(term_id, line)
+        return go(_url(line))
     answers, steps = line.application.answers, line.kind.steps
     if missing := next((each for each in steps if not each.is_complete(answers, term_id)), None):
-        return go(_step_url(term_id, line.id, missing))
+        return go(_url(line, "application_step", part=missing.name))
     if line.missing and request.method != "POST":
-        return go(_documents_url(term_id, line))
-    page = render_template(
-        "student/application_review.html",
-        term=catalog_of(term_id).term,
-        line=line,
-        form=form,
-        **TEXTS,
-    )
-    return page, 422 if form.errors else 200
+        return go(_url(line, "application_documents"))
+    return _page("application_review", line, form=form), 422 if form.errors else 200
 
 
 @bp.route("/applications/<int:application_id>/withdraw", methods=["GET", "POST"])
@@ -501,7 +452,7 @@ def withdraw_application(term_id: int, application_id: int) -> ResponseReturnVal
     page = Confirmation(
         title=_("Withdraw this application"),
         button=_("Withdraw"),
-        back=(_url(term_id, line), _("My application")),
+        back=(_url(line), _("My application")),
         facts=[(_("Application"), f"{line.kind.title}, {line.name}")],
         meaning=[] if decided else [str(WITHDRAWABLE)],
         danger=True,
@@ -544,35 +495,28 @@ def _named(section: SectionView) -> str:
     return f"{section_name(section)} {section.title or section.course_title}"
 
 
-def _step_url(term_id: int, application: int, step: Step) -> str:
-    return url_for(
-        "student.application_step", term_id=term_id, application_id=application, part=step.name
-    )
-
-
-def _after(term_id: int, line: ApplicationView, step: Step) -> str:
+def _after(line: ApplicationView, step: Step) -> str:
     """Return the address of the next step, or of the review after the last one."""
     following = line.kind.steps[line.kind.steps.index(step) + 1 :]
     if following:
-        return _step_url(term_id, line.id, following[0])
-    if line.kind.documents:
-        return _documents_url(term_id, line)
-    return _after_documents(term_id, line)
+        return _url(line, "application_step", part=following[0].name)
+    return _url(line, "application_documents") if line.kind.documents else _after_documents(line)
 
 
-def _after_documents(term_id: int, line: ApplicationView) -> str:
+def _after_documents(line: ApplicationView) -> str:
     """Return the address of the fee, or else of the review."""
-    if line.application.fee:
-        return url_for("student.application_fee", term_id=term_id, application_id=line.id)
-    return url_for("student.review_application", term_id=term_id, application_id=line.id)
+    return _url(line, "application_fee" if line.application.fee else "review_application")
 
 
-def _url(term_id: int, line: ApplicationView) -> str:
-    return url_for("student.application", term_id=term_id, application_id=line.id)
+def _url(line: ApplicationView, view: str = "application", **more: Any) -> str:
+    """Return the address of a view of the application."""
+    term = line.application.term_id
+    return url_for(f"student.{view}", term_id=term, application_id=line.id, **more)
 
 
-def _back(term_id: int, line: ApplicationView) -> ResponseReturnValue:
-    return go(_url(term_id, line))
+def _page(template: str, line: ApplicationView, **context: Any) -> str:
+    term = catalog_of(line.application.term_id).term
+    return render_template(f"student/{template}.html", term=term, line=line, **TEXTS, **context)
 
 
 def _advice(line: ApplicationView) -> str:
@@ -591,21 +535,18 @@ def _has_refused(line: ApplicationView) -> bool:
     return any(each.refused for each in line.application.documents)
 
 
-def _next_step(term_id: int, line: ApplicationView) -> NextStep | None:
+def _next_step(line: ApplicationView) -> NextStep | None:
     """Return what the applicant can do next."""
-    application, mine = line.application, f"/terms/{term_id}/mine"
+    application = line.application
     if application.state == REVIEW and not application.paid:
-        if fees.are_off():
-            return None
-        here = url_for("student.application_fee", term_id=term_id, application_id=line.id)
-        return NextStep(_("Pay the fee"), here)
+        paused = fees.are_off()
+        return None if paused else NextStep(_("Pay the fee"), _url(line, "application_fee"))
     if application.state in EDITABLE and _has_refused(line):
-        return NextStep(_("Change the documents"), _documents_url(term_id, line))
+        return NextStep(_("Change the documents"), _url(line, "application_documents"))
     if application.state in EDITABLE:
-        here = url_for("student.review_application", term_id=term_id, application_id=line.id)
-        return NextStep(_("Continue the form"), here)
+        return NextStep(_("Continue the form"), _url(line, "review_application"))
     if application.state == "approved":
-        return NextStep(_("See my classes"), mine)
+        return NextStep(_("See my classes"), f"/terms/{application.term_id}/mine")
     return None
 
 

@@ -30,7 +30,9 @@ def test_an_adviser_clears_a_student(
     expect(boss.get_by_role("link", name=name.title())).to_be_visible()
     boss.goto(f"/admin/students/{advisee.id}/holds/new")
     boss.get_by_label("Kind").fill("Advising")
-    boss.get_by_label("Message to the student").fill("A talk is due")
+    boss.get_by_label("Message to the student").fill(
+        "A talk with your adviser is due before you register."
+    )
     boss.get_by_label("It waits for the clearance of the student’s adviser").check()
     boss.get_by_role("button", name="Add hold").click()
     expect(boss.get_by_text("waits for the adviser")).to_be_visible()
@@ -47,6 +49,7 @@ def test_an_adviser_clears_a_student(
     page.goto("/admin/students")
     expect(page.locator("main tbody tr")).to_have_count(1)
     page.get_by_role("link", name=f"Advisee{term.id}").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"Advisee{term.id}")
     if scripts:
         assert not too_wide(page)
         assert barriers(page) == []

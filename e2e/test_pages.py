@@ -27,7 +27,7 @@ def test_a_students_pages_have_one_kind_of_head_and_of_empty_list(meet: Meet, te
         expect(new.page).to_have_url(here)
     assert len(sizes) == 1
     new.go("/inbox")
-    new.page.locator(".empty").get_by_role("link", name="Choose which emails you get").click()
+    new.page.get_by_role("link", name="Settings").click()
     expect(new.page.get_by_role("heading", level=1)).to_have_text("Email notifications")
 
 

@@ -69,7 +69,7 @@ def term_note(clock: LocalClock, first: date, last: date) -> str:
     ) % facts
     if len(differences) == 1:
         return text
-    varies = _("The difference changes during the term, because clocks change on different days.")
+    varies = _("The difference changes during the term.")
     return f"{text} {varies}"
 
 

@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 
 from tests import cast as builders
 from tests.cast import Cast, Meets
-from tests.web.pages import DIALOG, address, press, seat
+from tests.web.pages import DIALOG, address, press, seat, words
 
 
 def here(section: Any) -> str:
@@ -50,3 +50,16 @@ def test_page_works_as_a_dialog(ada: FlaskClient, term: Any) -> None:
 def test_hidden_section_has_no_page(ada: FlaskClient, term: Any) -> None:
     hidden = builders.a_section(builders.a_course(public=False), term)
     assert ada.get(here(hidden)).status_code == 404
+
+
+def test_the_room_of_a_single_meeting_does_not_repeat_its_time(ada: FlaskClient, term: Any) -> None:
+    lab = Meets("W", "14:00", "16:50", kind="LAB", room="Alder 101")
+    course = builders.a_course()
+    one = builders.a_section(course, term, meetings=(lab,))
+    two = builders.a_section(course, term, meetings=(lab, Meets(room="Birch 7")))
+    page = words(ada.get(here(one)).text)
+    assert "Lab Alder 101" in page
+    assert page.count("2:00–4:50 pm") == 1
+    page = words(ada.get(here(two)).text)
+    assert "Lab Wed 2:00–4:50 pm, Alder 101" in page
+    assert "10:00–11:50 am, Birch 7" in page

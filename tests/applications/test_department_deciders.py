@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import Executable, func, insert, select, text, update
 
 from portal.applications import service
+from portal.applications.kinds import KINDS
 from portal.applications.models import ApplicationDocument
 from portal.applications.service import NotTheirs
 from portal.applications.stages import deciders_of
@@ -64,6 +65,7 @@ def test_the_department_then_the_registrar(
     assert f"application-{made}" in iris.get(HERE).text
     page = unescape(iris.get(f"{HERE}/{made}").text)
     assert "If you approve, the registrar decides next." in page
+    assert str(KINDS["credit_overload"].approval.effect) not in page
     assert "/admin/" not in page
     answer = press(iris, made, "approve")
     assert answer.location == HERE

@@ -21,6 +21,7 @@ from portal.applications.dead_letters import DeadLetter as DeadOfApplication
 from portal.backend import backend
 from portal.catalog import requisites
 from portal.catalog.models import Term
+from portal.catalog.sections import RUNNING
 from portal.catalog.term_catalog import NoSuchTerm, catalog_of, live_terms
 from portal.core import breakers as breaking
 from portal.core import flags
@@ -367,9 +368,9 @@ def _window(term: int, window: WindowView, at: int) -> WindowNow:
 
 @lru_cache(maxsize=16)
 def _totals(term: int, _seq: int) -> Totals:
-    """Return the seat totals of open sections; only an event changes them."""
+    """Return the seat totals of the sections that run; only an event changes them."""
     ledger = backend().ledger
-    seats = [each for each in ledger.seats(term).values() if each.status == "OPEN"]
+    seats = [each for each in ledger.seats(term).values() if each.status in RUNNING]
     return totals(seats, ledger.pools(term))
 
 

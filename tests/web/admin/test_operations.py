@@ -55,11 +55,15 @@ def test_page_adds_up_the_seats_of_a_term(admin: FlaskClient, term: Term, cast: 
     course = builders.a_course(credits=3)
     section = builders.a_section(course, term, capacity=1, prior_enrolled=0)
     builders.a_section(course, term, capacity=30, prior_enrolled=10)
-    builders.a_section(course, term, capacity=500, status="CANCELED")
+    builders.a_section(course, term, capacity=5, prior_enrolled=2, status="CONFIRMED")
+    canceled = builders.a_section(course, term, capacity=500, status="CANCELED")
     ask(term, section, cast.ada, cast.ben, wait=True)
-    page = admin.get(PAGE).text
-    assert figure(page, "offered") == "31"
-    assert [figure(page, name) for name in ("taken", "free", "waiting")] == ["11", "20", "1"]
+    sections = f"/admin/terms/{term.id}/sections"
+    for page in (PAGE, sections):
+        shown = admin.get(page).text
+        found = [figure(shown, name) for name in ("offered", "taken", "free", "waiting")]
+        assert found == ["36", "13", "23", "1"]
+    assert "data-figure" not in admin.get(f"{sections}/{canceled.id}").text
 
 
 def test_shared_seats_count_once(admin: FlaskClient, term: Term) -> None:

@@ -35,7 +35,7 @@ class RefusalContext:
 
     `held` gives the credits (hundredths) of the student's seats, by section. `swap_out` is the seat
     that a swap would drop, `swap` a seat whose drop would remove the refusal. `waits` is set for a
-    student on the waitlist, who can't ask for a swap.
+    student on the waitlist.
     """
 
     catalog: "TermCatalog"

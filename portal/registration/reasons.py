@@ -157,7 +157,7 @@ def _seat_to_swap(reasons: list[Reason], context: RefusalContext) -> int:
     held = [each for each in reasons if not each.facts.get("planned")]
     blocking = {each.facts["section"] for each in held if each.code in ABOUT_SEAT}
     over = next((each.facts for each in held if each.code == "credit_limit"), None)
-    if context.swap_out or context.waits or len(blocking) > 1:
+    if context.swap_out or len(blocking) > 1:
         return 0
     if over is None:
         fitting = blocking

@@ -22,7 +22,7 @@ from portal.windows.warmup import spec
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.ledger_claims import send_claim
-from tests.web.pages import press, words
+from tests.web.pages import address, press, words
 from tests.web.visitors import browser_of
 
 
@@ -77,6 +77,7 @@ def test_class_at_the_same_time_is_said_before_a_seat_opens(ada: FlaskClient, te
     page = ada.get(f"/terms/{term.id}/mine").text
     assert told in words(page)
     assert 'data-reason="time_conflict"' in page
+    assert f'class="reason-step" href="{address(wanted, "swap")}?swap_out={other.id}"' in page
     press(ada, wanted, f"swap?swap_out={other.id}", wait="1")
     assert told not in words(ada.get(f"/terms/{term.id}/mine").text)
 

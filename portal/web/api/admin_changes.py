@@ -1,8 +1,8 @@
 """What the changes of programs share: a reason, an idempotency key, one answer for each key."""
 
 from collections.abc import Callable
-from functools import reduce
-from typing import Any, TypeVar
+from functools import reduce, wraps
+from typing import Any
 
 import marshmallow as ma
 from flask import jsonify, request
@@ -27,7 +27,8 @@ from portal.windows import service
 SEMESTER = f"/admin/semesters/<int(min=1, max={LARGEST_ID}):semester_id>"
 WINDOW = f"{SEMESTER}/windows/<int(min=1, max={LARGEST_ID}):window_id>"
 LONGEST_REASON = 500
-View = TypeVar("View", bound=Callable[..., Any])
+View = Callable[..., ResponseReturnValue]
+Act = Callable[[ApiRequest], tuple[dict[str, Any], str]]  # returns data and a message
 
 
 class Change(Body):
@@ -45,10 +46,10 @@ class Change(Body):
             raise ma.ValidationError(_("Enter a reason."))
 
 
-def program_change(
+def program_post(
     rule: str, scope: str, body: type[Body], result: type[Answer], *, status: int = 200
 ) -> Callable[[View], View]:
-    """Return the decorator of a change by programs with a scope, which one key makes once."""
+    """Return the decorator of a view that programs with a scope call, with headers and a body."""
     decorators = (
         bp.alt_response(404, response="NOT_FOUND"),
         bp.response(status, envelope(result), headers=idempotency.HEADERS),
@@ -65,37 +66,50 @@ def program_change(
     return decorate
 
 
+def program_change(  # noqa: PLR0913  how programs call it, and what is stored
+    rule: str,
+    scope: str,
+    body: type[Body],
+    result: type[Answer],
+    *,
+    status: int = 200,
+    stored: Callable[[], dict[str, int]] = dict,
+) -> Callable[[Callable[..., Act]], View]:
+    """Return the decorator of a change by programs with a scope, which one key makes once.
+
+    The decorated function gets the body and the arguments of the address, and returns what makes
+    the change. The answer is stored under the key. What `stored` returns at the first try is in the
+    request's `data` at each.
+    """
+
+    def decorate(prepare: Callable[..., Act]) -> View:
+        @wraps(prepare)
+        def view(
+            headers: dict[str, Any], content: dict[str, Any], **where: int
+        ) -> ResponseReturnValue:
+            act, key = prepare(content, **where), idempotency.chosen_key(headers, {})
+
+            def change(row: ApiRequest) -> dict[str, Any]:
+                found, message = act(row)
+                return answer(result().dump(found), message)
+
+            about = [request.endpoint, request.view_args, content]
+            found, replayed = api_requests.answer_once(visitor().id, key, about, change, **stored())
+            made = {idempotency.KEY_HEADER: key}
+            made |= {idempotency.REPLAYED_HEADER: "true"} if replayed else {}
+            return jsonify(found), status, made
+
+        return program_post(rule, scope, body, result, status=status)(view)
+
+    return decorate
+
+
 class StudentField(fields.String):
     """The number of a student, as the university gives it."""
 
     def __init__(self) -> None:
         about = "The number that the university gave the student."
         super().__init__(required=True, validate=characters(1, 60), metadata={"description": about})
-
-
-def change_once(
-    headers: dict[str, Any],
-    content: dict[str, Any],
-    schema: ma.Schema,
-    act: Callable[[ApiRequest], tuple[dict[str, Any], str]],
-    status: int = 200,
-    **data: int,
-) -> ResponseReturnValue:
-    """Answer a change: `act` makes it and returns data and a message. The key's answer is stored.
-
-    `data` is stored at the first try, and the same at each.
-    """
-    key = idempotency.chosen_key(headers, {})
-
-    def changed(row: ApiRequest) -> dict[str, Any]:
-        found, message = act(row)
-        return answer(schema.dump(found), message)
-
-    about = [request.endpoint, request.view_args, content]
-    found, replayed = api_requests.answer_once(visitor().id, key, about, changed, **data)
-    made = {idempotency.KEY_HEADER: key}
-    made |= {idempotency.REPLAYED_HEADER: "true"} if replayed else {}
-    return jsonify(found), status, made
 
 
 def existing_window(semester_id: int, window_id: int) -> WindowView:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from flask.typing import ResponseReturnValue
 from marshmallow import fields
 
 from portal.backend import backend
@@ -13,7 +12,7 @@ from portal.people.models import ApiRequest
 from portal.people.roles import Right
 from portal.recorder.consistency import rebuild_runs
 from portal.recorder.status import term_statuses
-from portal.web.api.admin_changes import SEMESTER, Change, change_once, program_change
+from portal.web.api.admin_changes import SEMESTER, Act, Change, program_change
 from portal.web.api.blueprint import bp
 from portal.web.api.fields import Moment, described, one_of
 from portal.web.api.operations import Projection
@@ -51,9 +50,7 @@ def read_models_state(semester_id: int) -> dict[str, Any]:
 
 
 @program_change(f"{SEMESTER}/read-models/rebuild", SCOPE, Change, Rebuild, status=202)
-def rebuild_read_models(
-    headers: dict[str, Any], body: dict[str, Any], semester_id: int
-) -> ResponseReturnValue:
+def rebuild_read_models(body: dict[str, Any], semester_id: int) -> Act:
     """Have a worker make the read models of a semester again from the event log.
 
     Pages and registration go on meanwhile. Only rows that differ are written. While a rebuild of
@@ -65,4 +62,4 @@ def rebuild_read_models(
         check_background_queue(backend().redis)
         return rebuild_runs.request(term, visitor().id, body["reason"].strip()), _("Started.")
 
-    return change_once(headers, body, Rebuild(), act, 202)
+    return act

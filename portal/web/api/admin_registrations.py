@@ -16,7 +16,7 @@ from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
 from portal.registration.reasons import OBSTACLES, label
 from portal.web.api import idempotency
-from portal.web.api.admin_changes import SEMESTER, Change, StudentField, program_change, student_of
+from portal.web.api.admin_changes import SEMESTER, Change, StudentField, program_post, student_of
 from portal.web.api.fields import Id, Moment, one_of
 from portal.web.api.registration import published_section
 from portal.web.api.schemas import Answer, ReasonSchema
@@ -41,7 +41,7 @@ class Adjusted(Answer):
     receipt = fields.String(allow_none=True)
 
 
-@program_change(f"{SEMESTER}/registrations", SCOPE, SectionOfStudent, Adjusted)
+@program_post(f"{SEMESTER}/registrations", SCOPE, SectionOfStudent, Adjusted)
 def register_student(
     headers: dict[str, Any], body: dict[str, Any], semester_id: int
 ) -> ResponseReturnValue:
@@ -49,7 +49,7 @@ def register_student(
     return _adjust(headers, body, semester_id, add=body["section_id"])
 
 
-@program_change(f"{SEMESTER}/registrations/drop", SCOPE, SectionOfStudent, Adjusted)
+@program_post(f"{SEMESTER}/registrations/drop", SCOPE, SectionOfStudent, Adjusted)
 def drop_student(
     headers: dict[str, Any], body: dict[str, Any], semester_id: int
 ) -> ResponseReturnValue:

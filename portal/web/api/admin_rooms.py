@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from flask.typing import ResponseReturnValue
 from marshmallow import fields
 
 from portal.backend import backend
@@ -16,9 +15,9 @@ from portal.waiting_room.room import LimitsChanged, WindowEnded
 from portal.web.admin.waiting_room import OVERTAKEN
 from portal.web.api.admin_changes import (
     WINDOW,
+    Act,
     Change,
     StudentField,
-    change_once,
     existing_window,
     program_change,
     student_of,
@@ -97,34 +96,26 @@ def waiting_room_state(semester_id: int, window_id: int) -> dict[str, Any]:
 
 
 @program_change(f"{ROOM}/limits", SCOPE, Limits, Room)
-def set_limits(
-    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
-) -> ResponseReturnValue:
+def set_limits(body: dict[str, Any], semester_id: int, window_id: int) -> Act:
     """Set both limits of a waiting room, with immediate effect."""
     wanted = AdmissionLimits(body["per_minute"], body["at_once"])
-    return _with_limits(headers, body, (semester_id, window_id), lambda _now: wanted)
+    return _with_limits(body, (semester_id, window_id), lambda _now: wanted)
 
 
 @program_change(f"{ROOM}/pause", SCOPE, Change, Room)
-def pause_room(
-    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
-) -> ResponseReturnValue:
+def pause_room(body: dict[str, Any], semester_id: int, window_id: int) -> Act:
     """Admit no one; all keep their positions."""
-    return _with_control(headers, body, (semester_id, window_id), "pause")
+    return _with_control(body, (semester_id, window_id), "pause")
 
 
 @program_change(f"{ROOM}/resume", SCOPE, Change, Room)
-def resume_room(
-    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
-) -> ResponseReturnValue:
+def resume_room(body: dict[str, Any], semester_id: int, window_id: int) -> Act:
     """Admit students again, as many a minute as before the pause."""
-    return _with_control(headers, body, (semester_id, window_id), "resume")
+    return _with_control(body, (semester_id, window_id), "resume")
 
 
 @program_change(f"{ROOM}/admit", SCOPE, Count, LetIn)
-def admit_students(
-    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
-) -> ResponseReturnValue:
+def admit_students(body: dict[str, Any], semester_id: int, window_id: int) -> Act:
     """Let the next students in now, whatever the limits; also while the room is paused."""
     where = _running(semester_id, window_id)
 
@@ -136,13 +127,11 @@ def admit_students(
         message = _n("%(num)s student let in.", "%(num)s students let in.", admitted)
         return _state(*where) | {"admitted": admitted}, message
 
-    return change_once(headers, body, LetIn(), act)
+    return act
 
 
 @program_change(f"{ROOM}/expire", SCOPE, OneStudent, Room)
-def expire_access(
-    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
-) -> ResponseReturnValue:
+def expire_access(body: dict[str, Any], semester_id: int, window_id: int) -> Act:
     """End the access of one admitted student, who may join the queue again."""
     where, student = _running(semester_id, window_id), student_of(body["student_number"])
 
@@ -151,13 +140,11 @@ def expire_access(
             raise Refusal(_("The student is not in the picker now."))
         return _state(*where), _("The student’s access has ended.")
 
-    return change_once(headers, body, Room(), act)
+    return act
 
 
 @program_change(f"{ROOM}/reset", SCOPE, Change, Emptied)
-def reset_room(
-    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
-) -> ResponseReturnValue:
+def reset_room(body: dict[str, Any], semester_id: int, window_id: int) -> Act:
     """Empty the queue and end all visits: students have to join again. Limits stay."""
     where = _running(semester_id, window_id)
 
@@ -169,7 +156,7 @@ def reset_room(
         counts = {"waited": emptied["waiting"], "were_inside": emptied["inside"]}
         return _state(*where) | counts, _("The waiting room is empty.")
 
-    return change_once(headers, body, Emptied(), act)
+    return act
 
 
 def _author(body: dict[str, Any], row: ApiRequest) -> dict[str, Any]:
@@ -177,17 +164,13 @@ def _author(body: dict[str, Any], row: ApiRequest) -> dict[str, Any]:
     return {"by": visitor().id, "reason": body["reason"].strip(), "key": str(row.number)}
 
 
-def _with_control(
-    headers: dict[str, Any], body: dict[str, Any], where: tuple[int, int], control: str
-) -> ResponseReturnValue:
+def _with_control(body: dict[str, Any], where: tuple[int, int], control: str) -> Act:
     change = admission_limits.CHANGES[control]
     usual = admission_limits.usual_rate(*where)
-    return _with_limits(headers, body, where, lambda now: change(now, usual))
+    return _with_limits(body, where, lambda now: change(now, usual))
 
 
-def _with_limits(
-    headers: dict[str, Any], body: dict[str, Any], where: tuple[int, int], change: Any
-) -> ResponseReturnValue:
+def _with_limits(body: dict[str, Any], where: tuple[int, int], change: Any) -> Act:
     _running(*where)
 
     def act(_row: ApiRequest) -> tuple[dict[str, Any], str]:
@@ -199,7 +182,7 @@ def _with_limits(
             raise Refusal(str(OVERTAKEN)) from changed
         return _state(*where), _("Limits saved.")
 
-    return change_once(headers, body, Room(), act)
+    return act
 
 
 def _running(semester_id: int, window_id: int) -> tuple[int, int]:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from flask.typing import ResponseReturnValue
 from marshmallow import fields
 
 from portal.backend import backend
@@ -20,8 +19,8 @@ from portal.web.admin.windows import REFUSED
 from portal.web.api.admin_changes import (
     SEMESTER,
     WINDOW,
+    Act,
     Change,
-    change_once,
     existing_window,
     program_change,
 )
@@ -46,8 +45,8 @@ def _names(description: str, most: int = MOST_NAMES) -> fields.List[Any]:
     )
 
 
-def _time(description: str) -> fields.AwareDateTime:
-    return fields.AwareDateTime(required=True, format="iso", metadata={"description": description})
+def _time(description: str) -> Any:
+    return described(fields.AwareDateTime, description, required=True, format="iso")
 
 
 class CohortBody(Body):
@@ -89,10 +88,15 @@ class ChangedWindow(Answer):
     cohort = described(fields.Dict, "Empty: everyone.", attribute="window.cohort")
 
 
-@program_change(f"{SEMESTER}/windows", SCOPE, NewTimes, ChangedWindow, status=201)
-def create_window(
-    headers: dict[str, Any], body: dict[str, Any], semester_id: int
-) -> ResponseReturnValue:
+@program_change(
+    f"{SEMESTER}/windows",
+    SCOPE,
+    NewTimes,
+    ChangedWindow,
+    status=201,
+    stored=lambda: {"window": service.new_id()},
+)
+def create_window(body: dict[str, Any], semester_id: int) -> Act:
     """Schedule a window."""
     term = catalog_of(semester_id).term.id
     if not body["name"].isprintable() or not body["name"].strip():
@@ -110,52 +114,43 @@ def create_window(
             raise Refusal(REFUSED[refusal.code]) from refusal
         return _changed(term, window), _("Scheduled.")
 
-    return change_once(headers, body, ChangedWindow(), act, 201, window=service.new_id())
+    return act
 
 
 @program_change(f"{WINDOW}/move", SCOPE, Times, ChangedWindow)
-def move_window(
-    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
-) -> ResponseReturnValue:
+def move_window(body: dict[str, Any], semester_id: int, window_id: int) -> Act:
     """Move a window that has not opened to other times."""
     opens, closes = _times(body)
     times = {"opens": opens, "closes": closes}
-    return _change(headers, body, (semester_id, window_id), service.move, times)
+    return _change(body, (semester_id, window_id), service.move, times)
 
 
 @program_change(f"{WINDOW}/extend", SCOPE, Extension, ChangedWindow)
-def extend_window(
-    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
-) -> ResponseReturnValue:
+def extend_window(body: dict[str, Any], semester_id: int, window_id: int) -> Act:
     """Let an open window close later."""
     times = {"closes": _near(body["closes_at"], "/closes_at")}
-    return _change(headers, body, (semester_id, window_id), service.extend, times)
+    return _change(body, (semester_id, window_id), service.extend, times)
 
 
 @program_change(f"{WINDOW}/close", SCOPE, Change, ChangedWindow)
-def close_window(
-    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
-) -> ResponseReturnValue:
+def close_window(body: dict[str, Any], semester_id: int, window_id: int) -> Act:
     """Close an open window now."""
-    return _change(headers, body, (semester_id, window_id), service.close, {}, state="closed")
+    return _change(body, (semester_id, window_id), service.close, {}, state="closed")
 
 
 @program_change(f"{WINDOW}/cancel", SCOPE, Change, ChangedWindow)
-def cancel_window(
-    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
-) -> ResponseReturnValue:
+def cancel_window(body: dict[str, Any], semester_id: int, window_id: int) -> Act:
     """Cancel a window that has not opened."""
-    return _change(headers, body, (semester_id, window_id), service.cancel, {}, state="canceled")
+    return _change(body, (semester_id, window_id), service.cancel, {}, state="canceled")
 
 
-def _change(  # noqa: PLR0913, PLR0917  the request, the window and what changes
-    headers: dict[str, Any],
+def _change(
     body: dict[str, Any],
     where: tuple[int, int],
     do: Callable[..., object],
     times: Mapping[str, int],
     state: str = "scheduled",
-) -> ResponseReturnValue:
+) -> Act:
     existing_window(*where)
     author = Author(visitor().id, body["reason"].strip())
 
@@ -168,7 +163,7 @@ def _change(  # noqa: PLR0913, PLR0917  the request, the window and what changes
                 raise Refusal(REFUSED[refusal.code]) from refusal
         return _changed(*where), _("Saved.")
 
-    return change_once(headers, body, ChangedWindow(), act)
+    return act
 
 
 def _is_so(where: tuple[int, int], times: Mapping[str, int], state: str) -> bool:

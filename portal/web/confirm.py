@@ -40,7 +40,7 @@ class Confirmation:
     """A change to confirm: its facts, its effects, and its button."""
 
     title: str
-    button: str
+    button: str = ""  # like the title if blank
     back: tuple[str, str]  # the previous page: address and name
     facts: Sequence[tuple[str, str]] = ()  # label and value
     meaning: Sequence[str] = ()
@@ -74,7 +74,7 @@ class Wording:
     def page(self, back: tuple[str, str], **more: Any) -> Confirmation:
         return Confirmation(
             title=str(self.title),
-            button=str(self.button or self.title),
+            button=str(self.button),
             back=back,
             meaning=[str(self.meaning)],
             danger=self.danger,

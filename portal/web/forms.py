@@ -95,6 +95,15 @@ class Form(FlaskForm):  # type: ignore[misc]
             if field.short_name == row[0]:
                 yield [self[name] for name in row]
 
+    def validate(self, extra_validators: Any = None) -> bool:
+        """Check every field, then all of them together; return whether the form has no errors."""
+        super().validate(extra_validators)
+        self.check_together()
+        return not self.errors
+
+    def check_together(self) -> None:
+        """Check the fields against each other, and build what they describe. A form may do so."""
+
     def hide(self, *fields: str) -> None:
         """Send fields back as they are, without showing them."""
         for name in fields:

@@ -2,7 +2,7 @@
 
 from time import time
 
-from flask import Blueprint, abort, flash, render_template, url_for
+from flask import Blueprint, abort, render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.core.i18n import _, _l, _n
@@ -10,11 +10,10 @@ from portal.people import tokens
 from portal.people.models import ApiToken
 from portal.people.roles import PERSONAL_SCOPES
 from portal.people.tokens import MAX_TOKENS, TokenRequest
-from portal.web.confirm import Confirmation
+from portal.web.confirm import Confirmation, confirm
 from portal.web.forms import ChoicesField, Form, SelectOneField, TextField
 from portal.web.http.access import signed_in, visitor
 from portal.web.http.extensions import limiter
-from portal.web.http.layout import go
 
 bp = Blueprint("tokens", __name__, url_prefix="/tokens")
 
@@ -67,10 +66,10 @@ def make() -> ResponseReturnValue:
     return _page(TokenForm(formdata=None), secret, form.name.data), 201
 
 
-@bp.get("/<int:token>/revoke")
+@bp.route("/<int:token>/revoke", methods=["GET", "POST"])
 @signed_in
-def ask(token: int) -> ResponseReturnValue:
-    """Ask for confirmation before a token is revoked."""
+def revoke(token: int) -> ResponseReturnValue:
+    """Revoke a token once it is confirmed: it is refused within two seconds."""
     page = Confirmation(
         title=_("Revoke “%(name)s”?", name=_own(token).name),
         button=_("Revoke token"),
@@ -78,16 +77,12 @@ def ask(token: int) -> ResponseReturnValue:
         meaning=[_("Programs that use it stop working at once. You can’t undo this.")],
         danger=True,
     )
-    return render_template("confirm.html", page=page, form=Form())
 
+    def act(_reason: str) -> str:
+        [name] = tokens.revoke(visitor().id, token) or abort(404)
+        return _("Token “%(name)s” revoked.", name=name)
 
-@bp.post("/<int:token>/revoke")
-@signed_in
-def revoke(token: int) -> ResponseReturnValue:
-    """Revoke a token: programs that send it are refused within two seconds."""
-    for name in tokens.revoke(visitor().id, token) or abort(404):
-        flash(_("Token “%(name)s” revoked.", name=name), "message")
-    return go(url_for(".index"))
+    return confirm(page, act, Form())
 
 
 def _make(form: TokenForm) -> str:

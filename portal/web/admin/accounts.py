@@ -161,7 +161,6 @@ def _confirm(account: Account, act: Callable[[str], str], **texts: Any) -> Respo
     page = Confirmation(
         back=(address, account.name),
         facts=[(_("Account"), f"{account.name}, {account.username}")],
-        button=texts["title"],
         refusal=refusal,
         **texts,
     )

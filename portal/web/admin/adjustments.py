@@ -1,7 +1,7 @@
 """Admin adjustments: add, drop or move a student, with overrides of rules if the admin chooses."""
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -79,9 +79,8 @@ class TargetForm(Form):
 
     validate_drop = validate_add
 
-    def validate(self, extra_validators: Any = None) -> bool:
-        """Check the fields, and the two sections against each other."""
-        super().validate(extra_validators)
+    def check_together(self) -> None:
+        """Check the two sections against each other."""
         if not self.add.data and not self.drop.data:
             self.refuse(_("Enter a section to add, a section to drop, or both."), "add")
         if self.sections and self.sections.get("add") == self.sections.get("drop"):
@@ -89,7 +88,6 @@ class TargetForm(Form):
         if self.found and not self.errors:
             add, drop = self.sections.get("add"), self.sections.get("drop")
             self.target = Target(self.catalog, self.found, add, drop)
-        return not self.errors
 
     def back_to(self, just: int | None = None) -> str:
         """Return the page that the admin came from: the section's, the student's, or the list.

@@ -350,6 +350,10 @@ def _refused(plan: Plan, section_id: int, why: str) -> ResponseReturnValue:
 def _read(session: Session, offered: TermCatalog, sent: Sent) -> tuple[BulkForm, Plan | None]:
     """Return the form, and what it changes without its effects; no plan if it has errors."""
     form, known = BulkForm(sent), named_instructors(session)
+    name, values = sent.get("change", ""), list[str]()
+    undo = "undo" in sent and name in CHANGES  # with the earlier values of each section
+    if not undo and not ("undo" in sent and name in UNPUBLISH) and form.validate():
+        values = form.values(known)
     ids = dict.fromkeys(sent.getlist("section", type=int)[: MOST + 1])
     if "all" in sent:
         ids = dict.fromkeys(each.id for each in _found(offered, sent))
@@ -357,10 +361,6 @@ def _read(session: Session, offered: TermCatalog, sent: Sent) -> tuple[BulkForm,
         form.refuse(_("Select the sections to change."))
     if len(ids) > MOST:
         form.refuse(_("Select at most %(most)s sections.", most=MOST))
-    name, values = sent.get("change", ""), list[str]()
-    undo = "undo" in sent and name in CHANGES  # with the earlier values of each section
-    if not undo and not ("undo" in sent and name in UNPUBLISH) and form.validate():
-        values = form.values(known)
     if form.errors:
         return form, None
     plan = Plan(name, [], [])

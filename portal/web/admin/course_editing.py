@@ -160,19 +160,17 @@ class CourseForm(Form):
                 _("The subject %(name)s is deleted. Restore it first.", name=name)
             )
 
-    def validate(self, extra_validators: Any = None) -> bool:
-        """Check every field, and build the details that they describe."""
-        super().validate(extra_validators)
+    def check_together(self) -> None:
+        """Check the requisites, and build the details that the fields describe."""
         some = self.whom.data == "some"
         if some and not any(self[name].data or self[name].errors for name in AUDIENCE):
             self.refuse(_("Choose at least one year, level or major."), "whom")
         self._check_requisites()
         if self.errors:
-            return False
+            return
         values = {name: self[name].data for name in CourseDetails.FIELDS if name in self}
         values |= {name: tuple(self[name].data) if some else () for name in AUDIENCE}
         self.details = CourseDetails(**values, public=not some)
-        return True
 
     def _check_requisites(self) -> None:
         """Refuse a course that requires itself, or one course both before and at the same time."""

@@ -73,15 +73,13 @@ class TermDatesForm(Form):
     starts = DateField(_l("First day"), invalid_value_message=FIRST_DAY)
     ends = DateField(_l("Last day"), invalid_value_message=LAST_DAY)
 
-    def validate(self, extra_validators: Any = None) -> bool:
+    def check_together(self) -> None:
         """Check that both are dates, the first before the last."""
-        super().validate(extra_validators)
         for each, missing in ((self.starts, FIRST_DAY), (self.ends, LAST_DAY)):
             if each.data is None and not each.errors:
                 self.refuse(missing, each.short_name)
         if not self.errors and self.ends.data < self.starts.data:
             self.refuse(_("The last day is before the first day."), "ends")
-        return not self.errors
 
 
 class ImportForm(Form):
@@ -160,13 +158,11 @@ class ImportForm(Form):
         if not field.data.isprintable():
             raise ValidationError(str(NAME_THE_TERM) % {"most": LONGEST_NAME})
 
-    def validate(self, extra_validators: Any = None) -> bool:
-        """Check the fields; those of a semester only if the files describe one."""
-        super().validate(extra_validators)
+    def check_together(self) -> None:
+        """Take back errors of the fields of a semester if the files describe none."""
         if self.layout.data == "oneroster":
             for name in ("term", "starts", "ends", "waitlist", "credit_limit"):
                 self[name].errors = ()
-        return not self.errors
 
     @property
     def contents(self) -> list[File]:

@@ -57,9 +57,8 @@ class InstructorForm(Form):
         self.session, self.instructor_id = session, instructor_id
         self.department.offer({"": _("None"), **courses.departments(session)})
 
-    def validate(self, extra_validators: Any = None) -> bool:
-        """Check every field, and that the department has no such instructor."""
-        super().validate(extra_validators)
+    def check_together(self) -> None:
+        """Check that the department has no such instructor."""
         if not self.errors and not self.name.data.isprintable():
             self.refuse(_("Use letters, digits and visible symbols only."), "name")
         self.details = InstructorDetails(**{each.name: each.data or "" for each in self})
@@ -68,7 +67,6 @@ class InstructorForm(Form):
         ):
             wrong = _("This department already has an instructor with this name. Change one name.")
             self.refuse(wrong, "name")
-        return not self.errors
 
 
 @bp.get("")
@@ -211,7 +209,7 @@ def link(instructor_id: int) -> ResponseReturnValue:
     )
     change = partial(instructors.link, instructor_id, account.id)
     title = _("Link account")
-    texts = {"title": title, "button": title, "meaning": [meaning]}
+    texts = {"title": title, "meaning": [meaning]}
     return _confirm(instructor, account, change, text, **texts)
 
 
@@ -231,7 +229,7 @@ def unlink(instructor_id: int) -> ResponseReturnValue:
         instructor=instructor.name,
     )
     change, title = partial(instructors.unlink, instructor_id, account.id), _("Unlink account")
-    texts = {"title": title, "button": title, "meaning": [meaning]}
+    texts = {"title": title, "meaning": [meaning]}
     return _confirm(instructor, account, change, text, **texts, danger=True)
 
 
@@ -266,7 +264,7 @@ def decider(instructor_id: int) -> ResponseReturnValue:
         meaning = _("This account can no longer read or decide applications of the department.")
         text = _("%(name)s no longer decides applications for %(department)s.", **facts)
     change = partial(act, instructor_id, account.id, department)
-    texts = {"title": title, "button": title, "meaning": [meaning]}
+    texts = {"title": title, "meaning": [meaning]}
     seen = {"decides": "1" if decides else "", "department": department}
     return _confirm(instructor, account, change, text, **texts, seen=seen)
 

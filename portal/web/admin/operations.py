@@ -30,7 +30,7 @@ from portal.recorder.models import ContinuousAudit
 from portal.recorder.status import HOUR_SPANS, stage_lags
 from portal.waiting_room import wait_estimates
 from portal.web.admin.terms import term_or_404
-from portal.web.confirm import Confirmation, NotPossible, confirm, seen_number
+from portal.web.confirm import NotPossible, Wording, confirm, seen_number
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 
@@ -139,29 +139,26 @@ def switch(name: str) -> ResponseReturnValue:
     """Switch a part on or off in all processes."""
     if name not in figures.parts_in_use():
         abort(404)
-    flag, part = flags.find(name), flags.LABELS[name]
-
-    def act(reason: str) -> str:
-        changed = _("Someone else has changed this switch. Check it and try again.")
-        is_on = _switch(name, reason, changed)
-        on = _("%(name)s: switched on. All processes follow within two seconds.", name=part)
-        off = _("%(name)s: switched off. All processes follow within two seconds.", name=part)
-        return on if is_on else off
-
+    part, is_on = flags.LABELS[name], flags.find(name).is_on
     stays = _(
         "All processes follow within two seconds. It stays this way until someone changes it."
     )
-    off, on = _("Switch off: %(name)s", name=part), _("Switch on: %(name)s", name=part)
-    page = Confirmation(
-        title=off if flag.is_on else on,
-        button=_("Switch off") if flag.is_on else _("Switch on"),
-        back=(HOME, _("Operations")),
-        facts=[(_("Now"), _("on") if flag.is_on else _("off"))],
-        meaning=[f"{flags.WHEN_OFF[name]} {stays}"],
-        danger=flag.is_on,
-        seen={"to": "off" if flag.is_on else "on", "version": flag.version},
+    meaning = f"{flags.WHEN_OFF[name]} {stays}"
+    on = Wording(
+        _("Switch on: %(name)s", name=part),
+        meaning,
+        _("%(name)s: switched on. All processes follow within two seconds.", name=part),
+        _("Switch on"),
     )
-    return confirm(page, act)
+    off = Wording(
+        _("Switch off: %(name)s", name=part),
+        meaning,
+        _("%(name)s: switched off. All processes follow within two seconds.", name=part),
+        _("Switch off"),
+        danger=True,
+    )
+    changed = _("Someone else has changed this switch. Check it and try again.")
+    return _switch(name, on, off, _("on") if is_on else _("off"), changed)
 
 
 # Queues, and how late events reach each stage
@@ -171,39 +168,43 @@ def switch(name: str) -> ResponseReturnValue:
 @requires(Right.OPERATE)
 def pause(queue: str) -> ResponseReturnValue:
     """Pause a queue or let it go on, in all workers."""
-    flag, named = flags.find(pause_flag(queue)), QUEUE_LABELS[queue]
+    name, named = pause_flag(queue), QUEUE_LABELS[queue]
+    on = Wording(
+        _("Resume: %(queue)s", queue=named),
+        _("Workers start the waiting jobs."),
+        _("%(queue)s: the queue continues within two seconds.", queue=named),
+        _("Resume queue"),
+    )
+    off = Wording(
+        _("Pause: %(queue)s", queue=named),
+        _("Workers finish their current job and start no others. Jobs wait, and none is lost."),
+        _("%(queue)s: paused. Jobs that run now are finished.", queue=named),
+        _("Pause queue"),
+        danger=True,
+    )
+    changed = _("Someone else has paused or resumed this queue. Check it and try again.")
+    return _switch(name, on, off, _("running") if flags.find(name).is_on else _("paused"), changed)
+
+
+def _switch(name: str, on: Wording, off: Wording, now: str, changed: str) -> ResponseReturnValue:
+    """Switch a flag once it is confirmed; refuse if it has `changed` since the page was shown."""
+    flag = flags.find(name)
 
     def act(reason: str) -> str:
-        changed = _("Someone else has paused or resumed this queue. Check it and try again.")
-        is_on = _switch(flag.name, reason, changed)
-        on = _("%(queue)s: the queue continues within two seconds.", queue=named)
-        off = _("%(queue)s: paused. Jobs that run now are finished.", queue=named)
-        return on if is_on else off
+        wanted = Switching(name, request.form.get("to") == "on", seen_number(), reason)
+        try:
+            flags.change(wanted, visitor().id)
+        except Switched:
+            raise NotPossible(changed) from None
+        figures.forget()
+        return (on if wanted.on else off).done
 
-    stops = _("Workers finish their current job and start no others. Jobs wait, and none is lost.")
-    goes_on = _("Workers start the waiting jobs.")
-    paused, resumed = _("Pause: %(queue)s", queue=named), _("Resume: %(queue)s", queue=named)
-    page = Confirmation(
-        title=paused if flag.is_on else resumed,
-        button=_("Pause queue") if flag.is_on else _("Resume queue"),
-        back=(HOME, _("Operations")),
-        facts=[(_("Now"), _("running") if flag.is_on else _("paused"))],
-        meaning=[stops if flag.is_on else goes_on],
-        danger=flag.is_on,
+    page = (off if flag.is_on else on).page(
+        (HOME, _("Operations")),
+        facts=[(_("Now"), now)],
         seen={"to": "off" if flag.is_on else "on", "version": flag.version},
     )
     return confirm(page, act)
-
-
-def _switch(name: str, reason: str, changed: str) -> bool:
-    """Switch a flag as the page asks and return whether it is on; refuse if it has `changed`."""
-    wanted = Switching(name, request.form.get("to") == "on", seen_number(), reason)
-    try:
-        flags.change(wanted, visitor().id)
-    except Switched:
-        raise NotPossible(changed) from None
-    figures.forget()
-    return wanted.on
 
 
 @bp.get("/lag")

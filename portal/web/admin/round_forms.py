@@ -123,9 +123,8 @@ class RoundForm(WhomForm):
         for each in PRIORITIES:
             self[each].offer(names)
 
-    def validate(self, extra_validators: Any = None) -> bool:
-        """Check every field, and build the round that they describe."""
-        super().validate(extra_validators)
+    def check_together(self) -> None:
+        """Check the fields against each other, and build the round that they describe."""
         now = database_now()
         check_times(self, now, names=("begins", "ends"))
         if (known := self.public_at.data) is not None:
@@ -160,7 +159,6 @@ class RoundForm(WhomForm):
                 public_source=self.public_source.data,
                 public_at=self.public_at.data,
             )
-        return not self.errors
 
 
 class EndForm(Form):
@@ -170,13 +168,11 @@ class EndForm(Form):
     reason = ReasonField()
     begins_at = 0  # when the round begins (ms)
 
-    def validate(self, extra_validators: Any = None) -> bool:
+    def check_together(self) -> None:
         """Check that the round ends after its start, and not in the past."""
-        super().validate(extra_validators)
         check_times(self, database_now(), names=("begins", "ends"))
         if not self.errors and self.ends.data <= self.begins_at:
             self.refuse(_("The end must be after the start."), "ends")
-        return not self.errors
 
 
 def first_values(term: Term) -> dict[str, Any]:

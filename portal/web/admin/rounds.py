@@ -238,7 +238,6 @@ def move_end(term_id: int, round_id: int) -> ResponseReturnValue:
     form.begins_at = _ms(found, "begins_at")
     page = Confirmation(
         title=_("Move the end"),
-        button=_("Move the end"),
         back=_back(found),
         facts=[(_("Round"), found.name), (_("Ends"), local_clock().full(_ms(found, "ends_at")))],
         meaning=[

@@ -127,15 +127,7 @@ class Row(Form):
 
     def validate(self, extra_validators: Any = None) -> bool:
         """Check the row if it counts."""
-        if not self.counts:
-            return True
-        super().validate(extra_validators)
-        self.check()
-        return not self.errors
-
-    def check(self) -> None:
-        """Check the fields against each other, and build the `view` that they describe."""
-        raise NotImplementedError
+        return not self.counts or super().validate(extra_validators)
 
     def named_errors(self, number: int) -> Iterator[tuple[str, list[str]]]:
         """Yield the errors of each input, with the name of the row."""
@@ -196,7 +188,7 @@ class MeetingForm(Row):
         known = {self.kind.data: kinds.get(self.kind.data, self.kind.data)}
         self.kind.offer({"": "", **kinds} | known)
 
-    def check(self) -> None:
+    def check_together(self) -> None:
         """Check times and dates against each other, and build the meeting."""
         start, end = minutes(self.starts.data), minutes(self.ends.data)
         if (start is None) != (end is None) and not (self.starts.errors or self.ends.errors):
@@ -244,7 +236,7 @@ class ReserveForm(Row, CohortForm):
     place = NumberField(_l("Order"), least=0, most=MOST_SEATS, required=False)
     gone = BooleanField(_l("Remove these reserved seats"))
 
-    def check(self) -> None:
+    def check_together(self) -> None:
         """Check the end, and that the cohort is not empty, and build the reserve."""
         until, known = self.until.data, self.known.data or ""
         if until and abs(until - milliseconds(datetime.now(UTC))) > FARTHEST:
@@ -331,9 +323,8 @@ class SectionForm(Form):
                 found |= row.named_errors(number)
         return found
 
-    def validate(self, extra_validators: Any = None) -> bool:
-        """Check the fields and the rows, and build the details that they describe."""
-        super().validate(extra_validators)
+    def check_together(self) -> None:
+        """Check instructors, reserves and rooms, and build the details that the fields describe."""
         instructors = self._instructors()
         if self._names_own_course():
             own = requisites.shown(self.own_code)
@@ -342,7 +333,7 @@ class SectionForm(Form):
         reserves = [row for _number, row in ordered if row.counts]
         self._check_reserves(reserves)
         if self.errors:
-            return False
+            return
         typed = {
             each.name: self[each.name].data for each in FIELDS.values() if each.part != "lists"
         }
@@ -352,17 +343,15 @@ class SectionForm(Form):
             meetings=tuple(row.view for row in self.meetings if row.counts),
             reserves=tuple(row.view for row in reserves),
         )
-        return self._check_rooms()
+        if not self.new_rooms:
+            self._check_rooms()
 
-    def _check_rooms(self) -> bool:
-        """Add an error to meetings in rooms that are not in the catalog, unless they may be."""
-        if self.new_rooms:
-            return True
+    def _check_rooms(self) -> None:
+        """Add an error to meetings in rooms that are not in the catalog."""
         unknown = sections.unknown_rooms(self.session, self.details, self.before)
         for row in self.meetings:
             if row.counts and row.room.data in unknown:
                 row.refuse(OBSTACLES["room_unknown"], "room")
-        return not unknown
 
     def _names_own_course(self) -> bool:
         """Return whether it is cross-listed with itself, even beside names that are no codes."""

@@ -63,9 +63,8 @@ def make() -> ResponseReturnValue:
 @requires(Right.CHANGE_SERVICE_TOKENS)
 def revoke(token: int) -> ResponseReturnValue:
     """Revoke a token: it and the signed tokens made with it are refused at once."""
-    found = next((each for each in service_tokens.live() if each.id == token), None)
-    if found is None:
-        abort(404)
+    live = service_tokens.live()
+    found = next((each for each in live if each.id == token), None) or abort(404)
     page = Confirmation(
         title=_("Revoke “%(name)s”?", name=found.name),
         button=_("Revoke token"),

@@ -1,7 +1,5 @@
 """The seats that sections share: a form, its effects, then the change."""
 
-from typing import Any
-
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
@@ -60,18 +58,15 @@ class SharedSeatsForm(Form):
         super().__init__(sent, data={**vars(now), "section": names})
         self.session, self.offered, self.now = session, offered, now
 
-    def validate(self, extra_validators: Any = None) -> bool:
-        """Check the fields, and build the pool that they describe."""
-        super().validate(extra_validators)
+    def check_together(self) -> None:
+        """Check the sections, and build the pool that the fields describe."""
         self._check_departments()
         members = self._members()
         if len(members) == 1 and not self.now.id:
             self.refuse(_("Enter at least two sections."), "section")
-        if self.errors:
-            return False
         capacity, name = self.capacity.data, self.name.data
-        self.pool = SeatPool(self.now.id, self.now.version, name, capacity, members)
-        return True
+        if not self.errors:
+            self.pool = SeatPool(self.now.id, self.now.version, name, capacity, members)
 
     def _members(self) -> tuple[Member, ...]:
         known = {

@@ -1,7 +1,7 @@
 """Creating and editing students: a form, what changes, then the change."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from flask import Blueprint, abort, request, url_for
 from flask.typing import ResponseReturnValue
@@ -109,17 +109,14 @@ class StudentForm(Form):
         if self.session.query(Student.id).filter(Student.number == field.data).first():
             raise ValidationError(_("Another student has this number, possibly a deleted one."))
 
-    def validate(self, extra_validators: Any = None) -> bool:
-        """Check every field, and build the details that they describe."""
-        super().validate(extra_validators)
+    def check_together(self) -> None:
+        """Check the subjects, and build the details that the fields describe."""
         for name in ("majors", "minors"):
             for code in student_editing.unknown_subjects(self.session, self[name].data or ()):
                 self.refuse(_("No subject has the code %(code)s.", code=code[:60]), name)
-        if self.errors:
-            return False
-        names = StudentDetails.FIELDS
-        self.details = StudentDetails(**{name: self[name].data for name in names})
-        return True
+        if not self.errors:
+            names = StudentDetails.FIELDS
+            self.details = StudentDetails(**{name: self[name].data for name in names})
 
     def refuse_number(self, found: Sequence[Obstacle]) -> None:
         """Name what needs the number as it is, if there is something."""

@@ -71,9 +71,8 @@ class TermForm(Form):
     starts_on = DateField(_l("First day"))
     ends_on = DateField(_l("Last day"))
 
-    def validate(self, extra_validators: Any = None) -> bool:
-        """Check every field, and that the last day is not before the first."""
-        super().validate(extra_validators)
+    def check_together(self) -> None:
+        """Check the dates, and that the last day is not before the first."""
         if not self.errors and not self.name.data.isprintable():
             self.refuse(_("Use letters, digits and visible symbols only."), "name")
         for field in (self.starts_on, self.ends_on):
@@ -81,7 +80,6 @@ class TermForm(Form):
                 self.refuse(_("Enter a date such as 2030-08-26."), field.name)
         if not self.errors and self.ends_on.data <= self.starts_on.data:
             self.refuse(_("The last day must be after the first."), "ends_on")
-        return not self.errors
 
     @property
     def details(self) -> TermDetails:

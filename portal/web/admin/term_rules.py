@@ -93,11 +93,9 @@ class RulesForm(Form):
         """Check every field; the number of skips only if it is used."""
         if self.places.data != "lost":
             self.skip_limit.raw_data, self.skip_limit.data = None, USUAL_SKIPS
-        super().validate(extra_validators)
-        self._check_deadlines()
-        return not self.errors
+        return super().validate(extra_validators)
 
-    def _check_deadlines(self) -> None:
+    def check_together(self) -> None:
         """Refuse a wrong date, one far from the term, and one before an earlier deadline."""
         latest = None
         for name in DEADLINES:

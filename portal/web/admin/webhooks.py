@@ -168,7 +168,6 @@ def test(webhook_id: int) -> ResponseReturnValue:
     webhook = _one(webhook_id)
     page = Confirmation(
         title=_("Send a test"),
-        button=_("Send a test"),
         back=_back(webhook),
         facts=[(_("Address"), webhook.url)],
     )

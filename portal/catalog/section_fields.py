@@ -20,9 +20,8 @@ from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from portal.backend import backend
 from portal.catalog import cohort_names, formatting, requisites, restrictions
-from portal.catalog.local_time import LocalClock
+from portal.catalog.local_time import local_clock
 from portal.catalog.requisites import Tree
 from portal.catalog.spellings import Unclear, Unreadable, code_of, credits_of
 from portal.core.i18n import _, _l
@@ -127,7 +126,7 @@ def reserve_line(view: "ReserveView") -> str:
     if view.until is None:
         return _("%(seats)s for %(whom)s", **facts)
     moment = round(view.until.timestamp() * 1000)
-    until = LocalClock(backend().settings.zone).full(moment)
+    until = local_clock().full(moment)
     return _("%(seats)s for %(whom)s, until %(until)s", until=until, **facts)
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Session, joinedload
 
-from portal.backend import backend
 from portal.catalog import requisites
 from portal.catalog.models import Meeting, Room, Section, Term
 from portal.catalog.term_catalog import SectionView, catalog_of, published_terms
@@ -192,7 +191,7 @@ def remaining_obstacles(request: InstructorRequest) -> Obstacles | None:
     who = student_profile.read(request.student_id)
     registrations = read_with_fallback.registrations(offered.term.id, who.student)
     held = {each.section: each.credits for each in registrations.enrolled}
-    context = RefusalContext(offered, section_view, backend().settings.zone, held)
+    context = RefusalContext(offered, section_view, held=held)
     limit = hundredths(limits.credit_limit(who, offered))
     found = explain(Precheck(who, offered, registrations, limit).refusals(section_view), context)
     requested = [each for each in found if RULE_OF_CODE.get(each.code, each.code) in request.waives]

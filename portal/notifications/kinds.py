@@ -6,9 +6,8 @@ from datetime import date
 from typing import Any
 from urllib.parse import quote_plus
 
-from portal.backend import backend
 from portal.catalog.formatting import day, money
-from portal.catalog.local_time import LocalClock
+from portal.catalog.local_time import local_clock
 from portal.catalog.requisites import all_of, shown
 from portal.catalog.section_changes import changes
 from portal.catalog.term_catalog import catalog_of
@@ -68,7 +67,7 @@ def _skipped(notification: Notification) -> NotificationText:
     except LookupError:
         reasons = []
     else:
-        context = RefusalContext(offered, offered.section(notification.section_id or 0), _zone())
+        context = RefusalContext(offered, offered.section(notification.section_id or 0))
         codes = [
             Reason(each["code"], _without_grades(each.get("facts") or {}))
             for each in notification.data["reasons"]
@@ -154,7 +153,7 @@ def _ballot(notification: Notification) -> NotificationText:
     address = f"/terms/{notification.term_id}/rounds/{data['round']}"
     step = NextStep(_("See the round"), address)
     if "root" not in data:
-        clock = LocalClock(backend().settings.zone)
+        clock = local_clock()
         title = _("The end of %(name)s has changed", name=data["name"])
         text = _(
             "It now ends on %(end)s. Until then you can change your ballot.",
@@ -259,7 +258,7 @@ def _hold(notification: Notification) -> NotificationText:
         return NotificationText(title, (lifted,), step, "go")
     text = [hold_text(data)]
     if data["since"]:
-        text.append(_("It starts %(when)s.", when=LocalClock(_zone()).full(data["since"])))
+        text.append(_("It starts %(when)s.", when=local_clock().full(data["since"])))
     if data["until"]:
         text.append(_("It ends %(when)s.", when=_last_moment(data["until"])))
     text.append(
@@ -275,7 +274,7 @@ def _hold(notification: Notification) -> NotificationText:
 
 
 def _window_soon(notification: Notification) -> NotificationText:
-    clock = LocalClock(_zone())
+    clock = local_clock()
     title = _("Your registration opens on %(when)s", when=clock.full(notification.data["opens"]))
     text = [
         _("It is open until %(when)s.", when=clock.full(notification.data["closes"])),
@@ -438,11 +437,7 @@ def _named(section: dict[str, Any]) -> str:
 
 
 def _last_moment(until: int) -> str:
-    return LocalClock(_zone()).full(until - 1000)  # midnight belongs to the next day
-
-
-def _zone() -> Any:
-    return backend().settings.zone
+    return local_clock().full(until - 1000)  # midnight belongs to the next day
 
 
 # In the order of the mail settings.

@@ -1,6 +1,6 @@
 """Accounts, students and their records, instructors, and API tokens."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -21,6 +21,12 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from portal.catalog.models import Credits, Department, Instructor, SoftDelete, Subject
 from portal.core.db import Base
+
+
+def within(since: datetime | None, until: datetime | None) -> bool:
+    """Return whether now is between two moments, the end excluded; None means no limit."""
+    now = datetime.now(UTC)
+    return (since is None or since <= now) and (until is None or now < until)
 
 
 class Account(SoftDelete, Base):
@@ -149,6 +155,28 @@ class Hold(Base):
     adviser_lifts: Mapped[bool] = mapped_column(default=False, server_default=false())
     # The adviser who gave it; null if it has not been lifted, or by the registrar's office.
     cleared_by_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
+
+    cleared_by: Mapped[Account | None] = relationship()
+
+    @property
+    def is_active(self) -> bool:
+        """Return whether it blocks registration now."""
+        return self.lifted_at is None and within(self.starts_at, self.ends_at)
+
+    @property
+    def over(self) -> bool:
+        """Return whether it has been lifted or has ended."""
+        return self.lifted_at is not None or self.ended
+
+    @property
+    def ended(self) -> bool:
+        """Return whether its last day has passed."""
+        return not within(None, self.ends_at)
+
+    @property
+    def clearance(self) -> bool:
+        """Return whether a clearance lifted it that can be taken back."""
+        return self.adviser_lifts and self.lifted_at is not None and not self.ended
 
 
 class ApiToken(Base):

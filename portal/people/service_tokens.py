@@ -5,9 +5,6 @@ password and no roles of people.
 """
 
 import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 
 from sqlalchemy import ColumnElement, Select, select, text
 
@@ -18,18 +15,6 @@ from portal.people.tokens import NameTakenError, TokenRequest
 
 DAYS = 365  # unless another time is chosen
 LOCK = "SELECT pg_advisory_xact_lock(hashtext('fairseat service tokens'))"
-
-
-@dataclass(frozen=True)
-class ServiceToken:
-    """A service token that has not been revoked."""
-
-    id: int
-    name: str
-    scopes: Sequence[str]
-    created_at: datetime
-    expires_at: datetime | None
-    used_at: datetime | None
 
 
 def create(wanted: TokenRequest, *, by: int | None, reason: str = "") -> str:
@@ -49,15 +34,10 @@ def create(wanted: TokenRequest, *, by: int | None, reason: str = "") -> str:
         return tokens.add(session, account.id, wanted, by=by, reason=reason)
 
 
-def live() -> list[ServiceToken]:
+def live() -> list[ApiToken]:
     """Return the tokens that have not been revoked, the newest first."""
     with transaction() as session:
-        return [
-            ServiceToken(
-                each.id, each.name, each.scopes, each.created_at, each.expires_at, each.used_at
-            )
-            for each in session.scalars(_live().order_by(ApiToken.id.desc()))
-        ]
+        return list(session.scalars(_live().order_by(ApiToken.id.desc())))
 
 
 def revoke(token_id: int, *, by: int | None, reason: str) -> str:

@@ -22,6 +22,7 @@ from portal.people.models import (
     Permission,
     Student,
     StudentSubject,
+    within,
 )
 
 ADVISER = aliased(Account)
@@ -101,12 +102,6 @@ class StudentProfile:
             if within(None, permit.until):
                 found[permit.section] = found.get(permit.section, frozenset()) | permit.waives
         return found
-
-
-def within(since: datetime | None, until: datetime | None) -> bool:
-    """Return whether now is between two moments, the end excluded; None means no limit."""
-    now = datetime.now(UTC)
-    return (since is None or since <= now) and (until is None or now < until)
 
 
 def profile(student_id: int) -> StudentProfile:

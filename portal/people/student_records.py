@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, or_, select, true
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
 
 from portal.catalog import requisites
 from portal.catalog.models import Course, Section, Term
@@ -14,8 +14,8 @@ from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.core.sorting import Sorting
 from portal.people import student_profile
-from portal.people.models import Account, CompletedCourse, Hold, Permission, Student
-from portal.people.student_profile import ADVISER, StudentProfile, is_advised_by, is_adviser, within
+from portal.people.models import Account, CompletedCourse, Hold, Permission, Student, within
+from portal.people.student_profile import ADVISER, StudentProfile, is_advised_by, is_adviser
 
 PAGE_SIZE = 50
 MAX_WORDS = 6  # of a search; further words are ignored
@@ -23,42 +23,6 @@ MAX_WORDS = 6  # of a search; further words are ignored
 
 class StaleRecord(Exception):
     """The record has changed since the page was shown."""
-
-
-@dataclass(frozen=True)
-class HoldRecord:
-    """A hold with all of its dates."""
-
-    id: int
-    kind: str
-    reason: str
-    office: str
-    placed: datetime
-    since: datetime | None
-    until: datetime | None
-    lifted: datetime | None
-    adviser_lifts: bool
-    cleared_by: str | None  # the adviser's name
-
-    @property
-    def is_active(self) -> bool:
-        """Return whether it blocks registration now."""
-        return self.lifted is None and within(self.since, self.until)
-
-    @property
-    def over(self) -> bool:
-        """Return whether it has been lifted or has ended."""
-        return self.lifted is not None or self.ended
-
-    @property
-    def ended(self) -> bool:
-        """Return whether its last day has passed."""
-        return self.until is not None and not within(None, self.until)
-
-    @property
-    def clearance(self) -> bool:
-        """Return whether a clearance lifted it that can be taken back."""
-        return self.adviser_lifts and self.lifted is not None and not self.ended
 
 
 @dataclass(frozen=True)
@@ -117,7 +81,7 @@ class StudentRecord:
     email: str
     private: bool  # see portal/people/privacy.py
     adviser: Adviser | None
-    holds: list[HoldRecord]
+    holds: list[Hold]
     permits: list[PermissionRecord]
     completed: list[CompletedRecord]
 
@@ -286,25 +250,10 @@ def _adviser(session: Session, student_id: int) -> Adviser | None:
     return Adviser(*row) if row else None
 
 
-def _holds(session: Session, student_id: int) -> list[HoldRecord]:
-    query = (
-        select(
-            Hold.id,
-            Hold.kind,
-            Hold.reason,
-            Hold.office,
-            Hold.placed_at,
-            Hold.starts_at,
-            Hold.ends_at,
-            Hold.lifted_at,
-            Hold.adviser_lifts,
-            Account.name,
-        )
-        .outerjoin(Account, Account.id == Hold.cleared_by_id)
-        .where(Hold.student_id == student_id)
-        .order_by(Hold.lifted_at.desc().nulls_first(), Hold.id.desc())
-    )
-    return [HoldRecord(*tuple(row)) for row in session.execute(query)]
+def _holds(session: Session, student_id: int) -> list[Hold]:
+    query = select(Hold).options(joinedload(Hold.cleared_by)).where(Hold.student_id == student_id)
+    ordered = query.order_by(Hold.lifted_at.desc().nulls_first(), Hold.id.desc())
+    return list(session.scalars(ordered))
 
 
 def _permissions(session: Session, student_id: int) -> list[PermissionRecord]:

@@ -4,8 +4,7 @@ import re
 from dataclasses import dataclass
 from itertools import groupby
 
-from portal.backend import backend
-from portal.catalog.local_time import LocalClock
+from portal.catalog.local_time import local_clock
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _, _k, _l, _n
 from portal.ledger.types import SeatCounts
@@ -123,7 +122,7 @@ class ReceiptText:
     @property
     def when(self) -> str:
         """Return the ledger's time to the ms: "Mon, Nov 23, 2026, 9:00:05.123 am EST"."""
-        times, at = LocalClock(backend().settings.zone), self.receipt.at
+        times, at = local_clock(), self.receipt.at
         clock = LAST_NUMBER.sub(f".{at % 1000:03d}", times.clock(at, seconds=True))
         return f"{times.day(at)}, {clock} {times.name(at)}"
 
@@ -131,9 +130,8 @@ class ReceiptText:
 def receipt_text(receipt: Receipt) -> ReceiptText:
     """Return a receipt in words; raise LookupError if its term is deleted."""
     offered, event = catalog_of(receipt.term), receipt.event
-    section, zone = offered.published(receipt.section), backend().settings.zone
-    old = event.payload.get("instead") or 0
-    context = RefusalContext(offered, section, zone, swap_out=old)
+    section, old = offered.published(receipt.section), event.payload.get("instead") or 0
+    context = RefusalContext(offered, section, swap_out=old)
     name, (in_short, tone) = context.named(receipt.section), outcome(event)
     text, reserve = _sentence(event, name, context), event.payload.get("reserve")
     if reserve and event.name in {"enrolled", "promoted"}:
@@ -156,7 +154,7 @@ def receipt_text(receipt: Receipt) -> ReceiptText:
 
 def by_day(receipts: list[Receipt]) -> list[tuple[str, list[ReceiptText]]]:
     """Return the receipts in words, by the institution's days, in the given order."""
-    times = LocalClock(backend().settings.zone)
+    times = local_clock()
     days = groupby(receipts, lambda each: times.day(each.at))
     return [(day, [receipt_text(each) for each in found]) for day, found in days]
 

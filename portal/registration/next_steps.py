@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote_plus, urlsplit
 from zoneinfo import ZoneInfo
 
+from portal.backend import backend
 from portal.catalog import linked_courses, requisites
 from portal.catalog.local_time import LocalClock
 from portal.core.i18n import _
@@ -40,7 +41,7 @@ class RefusalContext:
 
     catalog: "TermCatalog"
     section: "SectionView | None"
-    zone: ZoneInfo
+    zone: ZoneInfo = field(default_factory=lambda: backend().settings.zone)
     held: Mapping[int, int] = field(default_factory=dict)
     swap_out: int = 0
     swap: int = 0

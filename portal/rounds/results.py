@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from portal.allocation.result import Why
-from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.catalog.time_conflicts import same_time_in_words
 from portal.core.db import transaction
@@ -96,7 +95,7 @@ def _outcome(  # noqa: PLR0913, PLR0917  what is known of an alternative
     rules: dict[str, list[Any]],
     given: list[Any] | None,
 ) -> AlternativeOutcome:
-    context = RefusalContext(catalog, None, backend().settings.zone)
+    context = RefusalContext(catalog, None)
     name = context.names(part.section for part in alternative)
     code, turn, other = why
     if code == Why.RULE:
@@ -128,7 +127,7 @@ def _rules_in_words(
     found = []
     for section, packed in rules.items():
         reasons = [Reason(code, facts) for code, facts in packed]
-        context = RefusalContext(catalog, catalog.section(int(section)), backend().settings.zone)
+        context = RefusalContext(catalog, catalog.section(int(section)))
         found += explain(reasons, context)
     texts = [each.text for each in distinct(found)]
     return texts or [usual or _("Ask the registrar’s office why.")]

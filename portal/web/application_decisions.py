@@ -282,9 +282,7 @@ def _obstacles(line: ApplicationView) -> list[tuple[str, str, list[str]]] | None
     """Return what the ledger would refuse now; None while it is unavailable."""
     application = line.application
     offered = catalog_of(application.term_id)
-    context = RefusalContext(
-        offered, offered.section(application.section_id or 0), backend().settings.zone
-    )
+    context = RefusalContext(offered, offered.section(application.section_id or 0))
     try:
         return obstacles_in_words(line.kind.approval.preview(application), context)
     except LedgerUnavailable:

@@ -20,7 +20,7 @@ from wtforms.widgets import DateInput, DateTimeLocalInput, HiddenInput, TextArea
 
 from portal.backend import backend
 from portal.catalog import formatting
-from portal.catalog.local_time import AmbiguousTime, LocalClock, SkippedTime
+from portal.catalog.local_time import AmbiguousTime, SkippedTime, local_clock
 from portal.core.db import transaction
 from portal.core.form_fields import (
     ChoicesField,
@@ -353,7 +353,7 @@ class MomentField(StringField):  # type: ignore[misc]
     data: Any
 
     def __init__(self, label: str, *, required: bool = True, **more: Any) -> None:
-        self.clock = LocalClock(backend().settings.zone)
+        self.clock = local_clock()
         description = _("In %(zone)s", zone=self.clock.zone_name)
         super().__init__(label, **{"description": description} | more)
         self.required = required

@@ -185,8 +185,7 @@ def _review_page(form: TargetForm, review: ReviewForm) -> str:
     context = RefusalContext(
         target.catalog,
         target.add or target.drop,
-        backend().settings.zone,
-        {held.section: held.credits for held in registrations.enrolled},
+        held={held.section: held.credits for held in registrations.enrolled},
         swap_out=target.drop.id if target.add and target.drop else 0,
     )
     return render_template(

@@ -17,10 +17,10 @@ from portal.core.i18n import _, _l
 from portal.core.settings import LONGEST_GRADE
 from portal.people import advising, holds, permissions, privacy, student_records
 from portal.people.holds import NewHold
+from portal.people.models import Hold
 from portal.people.roles import Right
 from portal.people.student_records import (
     CompletedRecord,
-    HoldRecord,
     PermissionRecord,
     StaleRecord,
     StudentRecord,
@@ -51,7 +51,7 @@ OFFICE_LIFTS = Words(
 )
 OVERRIDABLE = {code: OBSTACLES[code] for code in PERMISSIONS}
 
-Row = TypeVar("Row", HoldRecord, PermissionRecord)
+Row = TypeVar("Row", Hold, PermissionRecord)
 
 
 def _confirm(
@@ -151,7 +151,7 @@ def lift_hold(student_id: int, hold_id: int) -> ResponseReturnValue:
     record = record_or_404(student_id)
     hold = _one(record.holds, hold_id)
     _demand_clearance(hold)
-    when = local_clock().short(hold.lifted) if hold.lifted else ""
+    when = local_clock().short(hold.lifted_at) if hold.lifted_at else ""
 
     def act(reason: str) -> str:
         with _as_adviser() as which:
@@ -198,19 +198,19 @@ def take_back(student_id: int, hold_id: int) -> ResponseReturnValue:
         meaning=[_meaning_of_holds()],
         facts=_about(hold),
         danger=True,
-        refusal="" if hold.lifted else _("The student is not cleared."),
+        refusal="" if hold.lifted_at else _("The student is not cleared."),
     )
 
 
-def _about(hold: HoldRecord) -> list[tuple[str, str]]:
+def _about(hold: Hold) -> list[tuple[str, str]]:
     return [
         (_("Hold"), f"{hold.kind}: {hold.reason}"),
         *([(_("Who can lift it"), hold.office)] if hold.office else []),
-        (_("Added on"), local_clock().short(hold.placed)),
+        (_("Added on"), local_clock().short(hold.placed_at)),
     ]
 
 
-def _demand_clearance(hold: HoldRecord) -> None:
+def _demand_clearance(hold: Hold) -> None:
     """Refuse an adviser another hold than one that waits for a clearance."""
     if not visitor().may(Right.CHANGE_HOLDS) and not hold.adviser_lifts:
         abort(make_response(answer(403, OFFICE_LIFTS)))

@@ -6,7 +6,6 @@ from typing import Any
 from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.backend import backend
 from portal.catalog import cohort_names
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import catalog_of, live_terms, published_terms
@@ -112,7 +111,7 @@ def _selections(who: StudentProfile, term: int) -> dict[str, Any]:
     return {
         "registrations": registrations,
         "section_of": offered.section,
-        "name_of": RefusalContext(offered, None, backend().settings.zone).named,
+        "name_of": RefusalContext(offered, None).named,
         "amount": amount,
         "credits": amount(sum(each.credits for each in registrations.enrolled)),
         "limit": amount(hundredths(limits.credit_limit(who, offered))),

@@ -12,7 +12,6 @@ from cachetools import TTLCache, cached
 from flask import Response, g
 
 from portal.backend import backend
-from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import TermCatalog
 from portal.core.cache import AWAY
 from portal.core.i18n import _
@@ -76,7 +75,7 @@ def student_term(catalog: TermCatalog, student: int, mine: Registrations) -> Stu
     """Return a student's state in a term with these enrollments and waitlist positions."""
     term, who = catalog.term.id, profile(student)
     now = phase(open_to(who, _all_windows(term)), read_with_fallback.now())
-    return StudentTerm(who, catalog, mine, now, LocalClock(backend().settings.zone))
+    return StudentTerm(who, catalog, mine, now)
 
 
 def note() -> str:

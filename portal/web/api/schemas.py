@@ -6,7 +6,6 @@ from typing import Any, Literal
 import marshmallow as ma
 from marshmallow import fields
 
-from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog
 from portal.ledger.types import Reason
 from portal.registration.next_steps import RefusalContext
@@ -120,8 +119,7 @@ def reasons_in_words(
 
     `swapped` is the section to drop in a swap.
     """
-    zone = backend().settings.zone
-    context = RefusalContext(catalog, catalog.section(section), zone, swap_out=swapped)
+    context = RefusalContext(catalog, catalog.section(section), swap_out=swapped)
     return [{"code": each.code, "message": each.text} for each in explain(reasons, context)]
 
 

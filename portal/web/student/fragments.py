@@ -9,9 +9,8 @@ from cachetools import LRUCache, cached
 from flask import current_app
 from markupsafe import Markup, escape
 
-from portal.backend import backend
 from portal.catalog import requisites
-from portal.catalog.local_time import LocalClock
+from portal.catalog.local_time import local_clock
 from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.catalog.time_conflicts import first_overlap, pair_in_words
 from portal.core.i18n import _, current_locale, isolated
@@ -87,7 +86,7 @@ def _key_of_act(catalog: TermCatalog, section: int, shown: SectionAct) -> tuple[
 @cached(LRUCache(maxsize=20_000), key=_key_of_act)
 def draw_act(catalog: TermCatalog, section: int, shown: SectionAct) -> Markup:
     """Render the button from what it depends on, once for all students who see the same."""
-    named = RefusalContext(catalog, None, backend().settings.zone).named
+    named = RefusalContext(catalog, None).named
     view, other = catalog.section(section), catalog.section(shown.other)
     return render_fragment(
         "fragments/act.html",
@@ -378,4 +377,4 @@ def _until(hold: HoldView) -> str:
 
 
 def _when(moment: datetime | None) -> str:
-    return LocalClock(backend().settings.zone).full(milliseconds(moment)) if moment else ""
+    return local_clock().full(milliseconds(moment)) if moment else ""

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from portal.backend import backend
 from portal.catalog import requisites
-from portal.catalog.local_time import LocalClock
+from portal.catalog.local_time import local_clock
 from portal.catalog.term_catalog import SectionView, catalog_of
 from portal.core import logs
 from portal.core.cache import AWAY
@@ -150,7 +150,7 @@ def result_words(decided: Sequence[Decision], now: StudentTerm, also: Sequence[i
 def decision_in_words(decided: Sequence[Decision], term: int, also: Sequence[int]) -> str:
     """Return the decision in a sentence, from the answers alone."""
     offered, first = catalog_of(term), decided[0]
-    named = RefusalContext(offered, None, backend().settings.zone).named
+    named = RefusalContext(offered, None).named
     if first.replayed:
         return _("Your first request was already successful.")
     if first.outcome == Outcome.DROPPED:
@@ -254,7 +254,7 @@ def show_plan_result(
     plan: Plan, decided: SubmissionResult, term: int, settled: Plan | None
 ) -> ResponseReturnValue:
     """Render the choices with their results; for htmx, add every changed part of the page."""
-    case = RefusalContext(catalog_of(term), None, backend().settings.zone)
+    case = RefusalContext(catalog_of(term), None)
     outcomes = [_outcome(*each, case) for each in zip(plan.choices, decided.results, strict=True)]
     statuses = Counter[str](each.status for each in outcomes)
     changed = statuses["refused"] < len(outcomes)
@@ -397,7 +397,7 @@ def _missed(answers: Iterable[Decision], case: RefusalContext) -> tuple[str, lis
 
 def _when(decided: SubmissionResult) -> str:
     """Return the time of the decision, in words."""
-    clock = LocalClock(backend().settings.zone)
+    clock = local_clock()
     try:
         return clock.when(decided.at, backend().ledger.now())
     except LedgerUnavailable:

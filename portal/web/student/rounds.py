@@ -194,7 +194,7 @@ def _number_of_ballots(found: Round) -> int | None:
 
 
 def _names(term_id: int, sections: Iterable[int]) -> str:
-    return RefusalContext(catalog_of(term_id), None, backend().settings.zone).names(sections)
+    return RefusalContext(catalog_of(term_id), None).names(sections)
 
 
 def _shareable(view: BallotView) -> list[tuple[str, str]]:

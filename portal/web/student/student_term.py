@@ -9,7 +9,7 @@ from zlib import crc32
 
 from portal.backend import backend
 from portal.catalog import linked_courses
-from portal.catalog.local_time import LocalClock
+from portal.catalog.local_time import LocalClock, local_clock
 from portal.catalog.term_catalog import TermCatalog, TermView, published_catalog
 from portal.catalog.time_conflicts import pairs
 from portal.catalog.views import ReserveView, SectionView, section_order
@@ -76,7 +76,7 @@ class StudentTerm:
     catalog: TermCatalog
     registrations: Registrations
     phase: Phase
-    times: LocalClock
+    times: LocalClock = field(default_factory=local_clock)
     plan_changes: int | None = None  # see `plan_of`
     seats: Mapping[int, SeatCounts] = field(default_factory=dict)  # of some sections
 
@@ -234,9 +234,7 @@ class StudentTerm:
     def case(self, view: SectionView | None) -> RefusalContext:
         """Return the context that explains a refusal of the section."""
         held = {each.section: each.credits for each in self.registrations.enrolled}
-        return RefusalContext(
-            self.catalog, view, self.times.zone, held, device=device_zone(), shows=self.shows
-        )
+        return RefusalContext(self.catalog, view, held=held, device=device_zone(), shows=self.shows)
 
     def case_in_line(self, section: int) -> RefusalContext:
         """Return the same for a section that the student waits for."""
@@ -275,17 +273,16 @@ def student_term(
     Raise LookupError if there is no such student or term.
     """
     who, offered = profile(student), published_catalog(term_id)
-    times, windows = LocalClock(backend().settings.zone), limits.windows_of(who, term_id)
+    windows = limits.windows_of(who, term_id)
     if at is not None and registrations:
         found = _phase(who, term_id, windows, at)
-        return StudentTerm(who, offered, registrations, found, times)
+        return StudentTerm(who, offered, registrations, found)
     state = backend().ledger.student_state(term_id, student, shown(who, offered))
     return StudentTerm(
         profile=who,
         catalog=offered,
         registrations=registrations or state.registrations,
         phase=_phase(who, term_id, windows, state.at if at is None else at),
-        times=times,
         plan_changes=state.plan_changes,
         seats=state.seats,
     )

@@ -16,10 +16,8 @@ from htmx_flask import request
 from markupsafe import Markup
 from werkzeug.datastructures import MultiDict
 
-from portal.backend import backend
 from portal.catalog import term_catalog
 from portal.catalog.formatting import DAYS, clock, day_names
-from portal.catalog.local_time import LocalClock
 from portal.catalog.models import Term
 from portal.catalog.search import Query
 from portal.catalog.term_catalog import TermCatalog, TermView, catalog_of
@@ -251,7 +249,6 @@ def recorded_term(term_id: int) -> StudentTerm:
         offered,
         read_with_fallback.registrations(term_id, who.student),
         phase(windows, read_with_fallback.now()),
-        LocalClock(backend().settings.zone),
     )
 
 

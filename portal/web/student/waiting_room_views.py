@@ -6,7 +6,7 @@ from flask_login import current_user
 from htmx_flask import request
 
 from portal.backend import backend
-from portal.catalog.local_time import LocalClock
+from portal.catalog.local_time import local_clock
 from portal.catalog.term_catalog import catalog_of
 from portal.core.cache import AWAY
 from portal.core.i18n import _
@@ -91,7 +91,7 @@ def show_order(term_id: int, window_id: int) -> ResponseReturnValue:
         **_proof_of(term_id, window, found),
         mine=_mine(term_id, window_id) if found.seed else 0,
         noted=_noted(term_id, window_id),
-        clock=LocalClock(backend().settings.zone),
+        clock=local_clock(),
         file=url_for(".order_file", term_id=term_id, window_id=window_id, _external=True),
         wording=wording,
     )
@@ -136,7 +136,7 @@ def _proof_of(term_id: int, window: WindowView, order: Draw) -> dict[str, object
         code = draw_codes.code(named, student) if named and named.root and student else ""
     except AWAY:
         return {"unknown": True}
-    clock = LocalClock(backend().settings.zone)
+    clock = local_clock()
     if named is None:
         return {"named": None}
     value = order.public_value if order.seed else draw_codes.public_value(term_id, window.id)
@@ -166,5 +166,5 @@ def _noted(term_id: int, window_id: int) -> list[tuple[str, str]]:
         found = draw.audited_commitments(term_id, window_id)
     except AWAY:
         return []
-    clock = LocalClock(backend().settings.zone)
+    clock = local_clock()
     return [(clock.full(round(at.timestamp()) * 1000), fingerprint) for at, fingerprint in found]

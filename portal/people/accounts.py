@@ -157,17 +157,6 @@ def recover(account_id: int, epoch: int, password: str) -> None:
     sessions_ended.send(account_id)
 
 
-def note_recovery(session: Session, account_id: int, by: int, reason: str) -> None:
-    """Store in the audit trail that an admin has sent a link for a new password."""
-    add_audit_entry(session, "account.recovery", f"account:{account_id}", by=by, reason=reason)
-
-
-def note_unlock(account_id: int, by: int, reason: str) -> None:
-    """Store in the audit trail that an admin has forgotten the failed logins of an account."""
-    with transaction() as session:
-        add_audit_entry(session, "account.unlock", f"account:{account_id}", by=by, reason=reason)
-
-
 def find(account_id: int) -> Account | None:
     """Return the account of a person, active or not."""
     with transaction() as session:

@@ -31,7 +31,6 @@ from portal.people.models import Account, Student
 from portal.people.passwords import LONGEST, SHORTEST
 from portal.people.roles import WORDS, Right
 from portal.web.account import access_tokens, devices, sessions
-from portal.web.account.login import BUSY_SECONDS
 from portal.web.forms import Form
 from portal.web.http.access import requires, signed_in, visitor
 from portal.web.http.extensions import limiter
@@ -127,12 +126,9 @@ def change_password() -> ResponseReturnValue:
     """Change the password, and end the account's other sessions."""
     account = _own()
     form = PasswordForm(account)
-    try:
-        if not form.validate():
-            return _password_page(form), 422
-        accounts.change_password(account.id, form.fresh.data)
-    except passwords.TooManyError:
-        abort(503, retry_after=BUSY_SECONDS)
+    if not form.validate():
+        return _password_page(form), 422
+    accounts.change_password(account.id, form.fresh.data)
     revoked = tokens.revoke(account.id) if form.tokens.data else []
     shared = not session.permanent
     who = visitors.find(account.id) or abort(401)

@@ -5,9 +5,8 @@ from flask.typing import ResponseReturnValue
 
 from portal.backend import backend
 from portal.core.i18n import _
-from portal.people import accounts, mail_links, passwords
+from portal.people import accounts, mail_links
 from portal.people.mail_links import RECOVERY, InvalidLink
-from portal.web.account.login import BUSY_SECONDS
 from portal.web.account.sign_up import (
     NewPasswordForm,
     ask_for_address,
@@ -42,16 +41,14 @@ def choose(link: str) -> ResponseReturnValue:
     except InvalidLink:
         return invalid("recovery.ask")
     form = NewPasswordForm(account.username, account.name)
+    if request.method != "POST" or not form.validate():
+        title, button = _("Choose a new password"), _("Change password")
+        if not account.password_hash:
+            title, button = _("Set your first password"), _("Set password")
+        page = password_page(form, account.username, title, button)
+        return page, 422 if form.errors else 200
     try:
-        if request.method != "POST" or not form.validate():
-            title, button = _("Choose a new password"), _("Change password")
-            if not account.password_hash:
-                title, button = _("Set your first password"), _("Set password")
-            page = password_page(form, account.username, title, button)
-            return page, 422 if form.errors else 200
         accounts.recover(account.id, account.session_epoch, form.fresh.data)
-    except passwords.TooManyError:
-        abort(503, retry_after=BUSY_SECONDS)
     except InvalidLink:  # another request has just used it
         return invalid("recovery.ask")
     changed = _("Password changed. You are logged out on all other devices.")

@@ -21,7 +21,7 @@ from portal.people.models import Account
 from portal.people.passwords import LONGEST, SHORTEST
 from portal.protection.rate_limits import Charge, RateLimit, rate_limiter
 from portal.web.account import sessions
-from portal.web.account.login import BUSY_SECONDS, spend
+from portal.web.account.login import spend
 from portal.web.forms import Form, TextField
 from portal.web.http.access import public
 from portal.web.http.admission import captcha_needed
@@ -124,13 +124,11 @@ def finish(link: str) -> ResponseReturnValue:
     if accounts.username_taken(address):
         return invalid("login.form", used=True)
     form = NewAccountForm(address, request.form.get("name", ""))
+    if request.method != "POST" or not form.validate():
+        page = password_page(form, address, _("Create your account"), _("Create my account"))
+        return page, 422 if form.errors else 200
     try:
-        if request.method != "POST" or not form.validate():
-            page = password_page(form, address, _("Create your account"), _("Create my account"))
-            return page, 422 if form.errors else 200
         account = accounts.sign_up(address, form.name.data, form.fresh.data)
-    except passwords.TooManyError:
-        abort(503, retry_after=BUSY_SECONDS)
     except AccountRefusedError:  # the form was sent twice
         return invalid("login.form", used=True)
     return enter(account, url_for("home.index"))

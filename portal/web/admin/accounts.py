@@ -10,6 +10,7 @@ from wtforms import ValidationError
 
 from portal.backend import backend
 from portal.catalog.record_details import RecordChange
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, current_locale
 from portal.exchange.importing.edits import note_original
@@ -114,7 +115,7 @@ def recover(account_id: int) -> ResponseReturnValue:
         if refusal:
             raise NotPossible(refusal)
         with transaction() as session:
-            accounts.note_recovery(session, account_id, visitor().id, reason)
+            _note(session, "account.recovery", account_id, reason)
             mail.send_recovery(session, account, str(current_locale()), visitor().name)
         return _("A link is on its way to %(address)s.", address=account.email)
 
@@ -138,7 +139,8 @@ def unlock(account_id: int) -> ResponseReturnValue:
 
     def change(reason: str) -> str:
         login_limits.unlock(account.username)
-        accounts.note_unlock(account_id, visitor().id, reason)
+        with transaction() as session:
+            _note(session, "account.unlock", account_id, reason)
         return _("%(name)s can try to log in at once.", name=account.name)
 
     return _confirm(
@@ -167,6 +169,10 @@ def _confirm(account: Account, act: Callable[[str], str], **texts: Any) -> Respo
     return confirm(page, act)
 
 
+def _note(session: Session, action: str, account_id: int, reason: str) -> None:
+    add_audit_entry(session, action, f"account:{account_id}", by=visitor().id, reason=reason)
+
+
 def _obstacle(account: Account) -> str:
     """Return why the account can't be deactivated here; blank if it can."""
     if account.id == visitor().id:
@@ -189,7 +195,6 @@ def _account(account_id: int) -> Account:
 
 class AccountForm(Form):
     rows: ClassVar[tuple[tuple[str, ...], ...]] = (("name", "email"),)
-    known: ClassVar[dict[str, list[str]]] = {}  # suggestions for its fields
 
     name = TextField(_l("Name"), missing=_l("Enter a name."))
     email = TextField(

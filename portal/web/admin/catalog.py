@@ -66,7 +66,7 @@ def change(records: str, number: int, act: str) -> ResponseReturnValue:
         back=(address, str(KINDS[records].label)),
         meaning=[meaning],
         danger=act == "delete",
-        refusal=_refusal(act, found) if found and request.method == "GET" else "",
+        refusal=_refusal(act, found) if found else "",
     )
     return confirm(page, carry_out)
 

@@ -1,8 +1,8 @@
 """Instructors of the catalog: search, create, edit, delete; their accounts, and who decides."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -48,7 +48,6 @@ class InstructorForm(Form):
     name = TextField(_l("Name"), missing=_l("Enter a name."))
     email = EmailField()
     department = SelectOneField(_l("Department"))
-    known: ClassVar[Mapping[str, list[str]]] = {}  # suggestions for its fields
 
     def __init__(
         self, sent: Sent | None, session: Session, instructor_id: int = 0, **stored: str
@@ -183,7 +182,7 @@ def delete(instructor_id: int) -> ResponseReturnValue:
             _("The instructor disappears from lists and forms. Sections of past terms keep it.")
         ],
         danger=True,
-        refusal=refusal(found) if found and request.method == "GET" else "",
+        refusal=refusal(found) if found else "",
     )
     return confirm(page, act)
 

@@ -1,13 +1,15 @@
 """The form of a public value of a round or a draw, which is shown once more before it counts."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
 from portal.catalog.local_time import local_clock
 from portal.core.i18n import _, _l
-from portal.web.confirm import Confirmation
+from portal.web.confirm import Confirmation, confirm
 from portal.web.forms import Form, ReasonField, TextField
 from portal.windows import drand
 from portal.windows.rounds import normal_value
@@ -55,9 +57,7 @@ def check_source(form: Form) -> bool:
     return False
 
 
-def value_page(
-    facts: list[tuple[str, str]], back: tuple[str, str], seen: dict[str, object]
-) -> Confirmation:
+def value_page(facts: list[tuple[str, str]], back: tuple[str, str], **more: Any) -> Confirmation:
     """Return the page to enter a public value, with facts about what it is for."""
     return Confirmation(
         title=_("Enter the public value"),
@@ -67,11 +67,31 @@ def value_page(
         meaning=[
             _("Enter it exactly as it was published. Anyone can compare it. You can’t change it.")
         ],
-        seen=seen,
+        **more,
     )
 
 
-def fetched(page: Confirmation, form: ValueForm, source: str) -> Confirmation:
+def ask_for_value(
+    page: Confirmation, button: str, source: str, act: Callable[[str, str], str]
+) -> ResponseReturnValue:
+    """Ask for the value of a source, show it once more, and give it to `act`, with the reason."""
+    form = ValueForm()
+    if request.method == "GET" and not page.refusal:
+        page = _fetched(page, form, source)
+    elif request.method == "POST" and form.check() and form.value.data != request.form.get("sure"):
+        page = replace(
+            page,
+            button=button,
+            refusal="",
+            facts=[*page.facts, (_("Value that will be stored"), form.value.data)],
+            meaning=[_("Compare it with what was published, then confirm. You can’t change it.")],
+            seen={**page.seen, "sure": form.value.data},
+        )
+        return render_template(page.template, page=page, form=form)
+    return confirm(page, lambda reason: act(form.value.data, reason), form)
+
+
+def _fetched(page: Confirmation, form: ValueForm, source: str) -> Confirmation:
     """Return the page, with the form filled in from drand if the source is a round of it."""
     value = drand.fetch(source)
     if value is None:
@@ -82,19 +102,3 @@ def fetched(page: Confirmation, form: ValueForm, source: str) -> Confirmation:
     else:
         note = _("The value could not be fetched from drand. Try again, or enter it yourself.")
     return replace(page, meaning=[*page.meaning, note])
-
-
-def second_look(page: Confirmation, form: ValueForm, button: str) -> ResponseReturnValue | None:
-    """Return the page that shows the value once more; None if it has shown this value already."""
-    if request.method != "POST" or not form.check():
-        return None
-    if form.value.data == request.form.get("sure"):
-        return None
-    page = replace(
-        page,
-        button=button,
-        facts=[*page.facts, (_("Value that will be stored"), form.value.data)],
-        meaning=[_("Compare it with what was published, then confirm. You can’t change it.")],
-        seen={**page.seen, "sure": form.value.data},
-    )
-    return render_template(page.template, page=page, form=form)

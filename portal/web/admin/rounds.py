@@ -18,7 +18,7 @@ from portal.people.roles import Right
 from portal.registration.credits import amount
 from portal.rounds import ballots, problem, steps
 from portal.rounds.store import file_of
-from portal.web.admin.public_values import ValueForm, fetched, second_look, value_page
+from portal.web.admin.public_values import ask_for_value, value_page
 from portal.web.admin.round_forms import (
     EndForm,
     RoundForm,
@@ -218,14 +218,17 @@ def take_step(term_id: int, round_id: int, round_step: str) -> ResponseReturnVal
     if round_step == "publish" and (changed := _changed(found)):
         texts = [f"{name}: {text}" for name, text in changed]
         facts.append((_("Changed since the end"), "; ".join(texts)))
-    page = step.wording.page(_back(found), facts=facts, seen={"version": found.version})
+    page = step.wording.page(
+        _back(found),
+        facts=facts,
+        seen={"version": found.version},
+        refusal="" if found.state in step.states else str(REFUSED["state"]),
+    )
 
     def act(reason: str) -> str:
         step.do(found.id, seen_number(), visitor().id, reason)
         return str(step.wording.done) % {"name": found.name}
 
-    if request.method == "GET" and found.state not in step.states:
-        return refused(page, str(REFUSED["state"]))
     return confirm(page, act)
 
 
@@ -245,14 +248,13 @@ def move_end(term_id: int, round_id: int) -> ResponseReturnValue:
             _("An earlier end must be at least 24 hours away."),
         ],
         seen={"version": request.form.get("version") or found.version},
+        refusal="" if found.state == "open" else str(REFUSED["state"]),
     )
 
     def act(reason: str) -> str:
         steps.move_end(found.id, seen_number(), form.ends.data, visitor().id, reason)
         return _("The end of %(name)s is moved.", name=found.name)
 
-    if request.method == "GET" and found.state != "open":
-        return refused(page, str(REFUSED["state"]))
     return confirm(page, act, form)
 
 
@@ -260,7 +262,16 @@ def move_end(term_id: int, round_id: int) -> ResponseReturnValue:
 @requires(Right.CHANGE_ROUNDS)
 def enter_value(term_id: int, round_id: int) -> ResponseReturnValue:
     """Enter the public value once it is known; the round is then computed."""
-    found, form = _round(term_id, round_id), ValueForm()
+    found = _round(term_id, round_id)
+    why = "early" if _ms(found, "public_at") > rounds.database_now() else ""
+    if found.root is None or found.public_value is not None:
+        why = "state"
+
+    def act(value: str, reason: str) -> str:
+        steps.enter_value(found.id, seen_number(), value, visitor().id, reason)
+        enqueue(term_id, ["rounds"])
+        return _("The round is being computed.")
+
     page = value_page(
         [
             (_("Round"), found.name),
@@ -269,23 +280,10 @@ def enter_value(term_id: int, round_id: int) -> ResponseReturnValue:
             (_("Root"), found.root or ""),
         ],
         _back(found),
-        {"version": request.form.get("version") or found.version},
+        seen={"version": request.form.get("version") or found.version},
+        refusal=str(REFUSED[why]) if why else "",
     )
-    if shown := second_look(page, form, _("Store and compute")):
-        return shown
-
-    def act(reason: str) -> str:
-        steps.enter_value(found.id, seen_number(), form.value.data, visitor().id, reason)
-        enqueue(term_id, ["rounds"])
-        return _("The round is being computed.")
-
-    if request.method == "GET" and (found.root is None or found.public_value is not None):
-        return refused(page, str(REFUSED["state"]))
-    if request.method == "GET" and _ms(found, "public_at") > rounds.database_now():
-        return refused(page, str(REFUSED["early"]))
-    if request.method == "GET":
-        page = fetched(page, form, found.public_source)
-    return confirm(page, act, form)
+    return ask_for_value(page, _("Store and compute"), found.public_source, act)
 
 
 @bp.post("/<int:round_id>/trial")

@@ -419,7 +419,7 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
         meaning=[*map(in_words, unread.values()), *effects.of_status(change, now)],
         danger=change in {"cancel", "delete"},
         seen={"version": stored.version},
-        refusal=effects.status_refusal(change, stored, now) if request.method == "GET" else "",
+        refusal=effects.status_refusal(change, stored, now),
         template="admin/section_status.html",
         context={"people": people, "term": catalog_of(term_id).term, "stored": stored},
     )

@@ -39,7 +39,6 @@ from portal.web.confirm import (
     Wording,
     confirm,
     done,
-    refused,
 )
 from portal.web.forms import Form, ReasonField, SelectOneField, TextField
 from portal.web.http.access import requires, visitor
@@ -271,13 +270,14 @@ def change_state(term_id: int, state_change: str) -> ResponseReturnValue:
         expire(term_id)
         return str(wording.done) % {"term": found.name}
 
+    fits = found.state == terms.STATE_CHANGES[state_change].of
     page = wording.page(
-        (url_for(".term", term_id=term_id), found.name), facts=[(_("Term"), found.name)]
+        (url_for(".term", term_id=term_id), found.name),
+        facts=[(_("Term"), found.name)],
+        refusal="" if fits else str(CHANGED),
     )
     if state_change == "publish":
         page = replace(page, meaning=[*_unread_drafts(term_id), *page.meaning])
-    if request.method == "GET" and found.state != terms.STATE_CHANGES[state_change].of:
-        return refused(page, str(CHANGED))
     return confirm(page, act)
 
 

@@ -20,20 +20,13 @@ from portal.waiting_room.draw_codes import REFUSED, DrawCodes
 from portal.waiting_room.room import LimitsChanged, QueueEntry, RoomState
 from portal.waiting_room.wording import grouped
 from portal.waiting_room.wording import wait as wait_in_words
-from portal.web.admin.public_values import (
-    ValueForm,
-    check_source,
-    fetched,
-    second_look,
-    value_page,
-)
+from portal.web.admin.public_values import ask_for_value, check_source, value_page
 from portal.web.confirm import (
     Confirmation,
     NotPossible,
     Wording,
     confirm,
     done,
-    refused,
     seen_number,
 )
 from portal.web.forms import (
@@ -247,6 +240,7 @@ def name_public_value(term_id: int, window_id: int) -> ResponseReturnValue:
             _("Anyone can read it on the page of the draw. You enter the value once it is known."),
         ],
         seen={"version": request.form.get("version") or (found.version if found else 0)},
+        refusal=_refusal(window, "fixed" if found and found.root else ""),
     )
 
     def act(reason: str) -> str | None:
@@ -256,9 +250,6 @@ def name_public_value(term_id: int, window_id: int) -> ResponseReturnValue:
         draw_codes.name_source(term_id, window, seen_number(), source, at, visitor().id, reason)
         return _("Public value named.")
 
-    why = _why_not(window, "fixed" if found and found.root else "")
-    if request.method == "GET" and why:
-        return refused(page, str(REFUSED[why]))
     return confirm(page, act, form)
 
 
@@ -266,32 +257,30 @@ def name_public_value(term_id: int, window_id: int) -> ResponseReturnValue:
 @requires(Right.CHANGE_WINDOWS)
 def enter_public_value(term_id: int, window_id: int) -> ResponseReturnValue:
     """Enter the public value once it is known: it orders the students who came early."""
-    window, form = _window(term_id, window_id), ValueForm()
-    found = draw_codes.find(window_id)
+    window, found = _window(term_id, window_id), draw_codes.find(window_id)
     facts = [(_("Window"), window.name), (_("Opens"), local_clock().full(window.opens))]
     if found:
         known = local_clock().full(milliseconds(found.public_at))
         facts += [(_("Source"), found.public_source), (_("Public value known from"), known)]
         facts += [(_("Root"), found.root or "")]
-    page = value_page(facts, (_address(term_id, window_id), _("Opening day")), {})
-    if shown := second_look(page, form, _("Use it in the draw")):
-        return shown
 
-    def act(reason: str) -> str:
-        draw_codes.enter_value(term_id, window_id, form.value.data, visitor().id, reason)
+    def act(value: str, reason: str) -> str:
+        draw_codes.enter_value(term_id, window_id, value, visitor().id, reason)
         return _("The draw uses the public value.")
 
-    why = _why_not(window, draw_codes.not_yet(found) if found else "unfixed")
-    if request.method == "GET" and why:
-        return refused(page, str(REFUSED[why]))
-    if request.method == "GET" and found:
-        page = fetched(page, form, found.public_source)
-    return confirm(page, act, form)
+    page = value_page(
+        facts,
+        (_address(term_id, window_id), _("Opening day")),
+        refusal=_refusal(window, draw_codes.not_yet(found) if found else "unfixed"),
+    )
+    source = found.public_source if found else ""
+    return ask_for_value(page, _("Use it in the draw"), source, act)
 
 
-def _why_not(window: WindowView, why: str) -> str:
-    """Return why the public value can't be changed: late once the window opens, or `why`."""
-    return "late" if backend().ledger.now() >= window.opens else why
+def _refusal(window: WindowView, why: str) -> str:
+    """Return why the public value can't be changed: it is late once the window opens, or `why`."""
+    why = "late" if backend().ledger.now() >= window.opens else why
+    return str(REFUSED[why]) if why else ""
 
 
 def _source(found: DrawCodes | None) -> dict[str, object]:

@@ -23,11 +23,10 @@ from portal.people.roles import OWN, ROLES, WORDS, Right, rights_of
 from portal.people.visitors import Visitor
 from portal.web.http import resuming, viewing
 from portal.web.http.errors import Words, answer, problem
-from portal.web.http.request_info import same_origin
+from portal.web.http.request_info import READS, same_origin
 
 PUBLIC = "public"
 SIGNED_IN = "signed in"
-READS = {"GET", "HEAD", "OPTIONS"}
 # Pages for admins at addresses of students: who lacks the right of the view may have this one.
 INSTEAD = {
     "student.term": "admin.sections.index",

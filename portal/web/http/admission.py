@@ -22,12 +22,12 @@ from portal.web.account import sessions
 from portal.web.http import viewing
 from portal.web.http.access import View, to_login_and_back, visitor
 from portal.web.http.errors import Words, answer, refused_often
+from portal.web.http.request_info import READS
 from portal.windows.phases import Phase
 
 HEADER = "Fairseat-Pass"
 COOKIE = "pass"
 ADMISSION_HEADER = "Fairseat-Gate"  # tells scripts the student's admission status
-READS = {"GET", "HEAD", "OPTIONS"}
 
 PROOF = "proven"  # in the session: the account, and the end of validity
 PROOF_LASTS = 12 * 60 * 60  # seconds

@@ -18,6 +18,7 @@ from portal.core.correlation import correlation
 from portal.core.db import crowded
 from portal.core.i18n import _, _l, _n
 from portal.ledger.errors import LedgerBehind, LedgerSilent, LedgerUnavailable, RateLimited
+from portal.people.passwords import TooManyError
 from portal.web.http import request_limits, resuming
 from portal.web.http.extensions import limiter
 from portal.web.http.request_limits import TooMany
@@ -123,6 +124,7 @@ def start(app: Flask) -> None:
     app.register_error_handler(RateLimited, lambda error: _limited(request_limits.refused(error)))
     app.register_error_handler(RateLimitExceeded, lambda _: _limited(_until()))
     app.register_error_handler(NoSuchTerm, lambda _: answer(404, WORDS[404]))
+    app.register_error_handler(TooManyError, lambda _: answer(503, WORDS[503], LATER))
     app.register_error_handler(Full, lambda _: answer(503, CROWDED, {"Retry-After": "60"}))
     app.register_error_handler(LedgerUnavailable, away)
     app.register_error_handler(LedgerBehind, away)

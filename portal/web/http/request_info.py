@@ -7,6 +7,7 @@ from urllib.parse import SplitResult, urlsplit
 from flask import current_app, request
 
 PREFETCH = ("prefetch", "prerender", "preview")
+READS = {"GET", "HEAD", "OPTIONS"}
 SUBSCRIBER = 64  # bits of an IPv6 address that one subscriber shares
 
 

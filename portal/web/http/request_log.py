@@ -6,14 +6,13 @@ from flask import Flask, Response, g, request, session
 
 from portal.core import logs
 from portal.core.correlation import correlation
-from portal.web.http.request_info import client_address, subscriber_network
+from portal.web.http.request_info import READS, client_address, subscriber_network
 from portal.web.http.request_metrics import METHODS, took
 
 log = logging.getLogger(__name__)
 
 NO_HTTP = "Invalid request from ip="
 BROKEN = "Error handling request"
-READS = {"GET", "HEAD", "OPTIONS"}
 TURNED_AWAY = {400, 401, 403, 408, 413, 429}
 LOGIN_EVENTS = {
     ("login.log_in", 302): "logged in",

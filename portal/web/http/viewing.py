@@ -13,9 +13,9 @@ from portal.people import viewing
 from portal.people.roles import Right
 from portal.people.visitors import Visitor
 from portal.web.http.errors import Words
+from portal.web.http.request_info import READS
 
 STUDENT = "viewing"  # in the session: the id of the student
-READS = {"GET", "HEAD", "OPTIONS"}
 # Applications, the account, the calendar's address and the waiting room stay closed.
 PAGES = frozenset(
     {

@@ -9,12 +9,11 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 from sqlalchemy import ColumnElement, Exists, exists, select
 from sqlalchemy.orm import Session
 
-from portal.catalog.sections import Difference
+from portal.catalog.section_fields import Difference, Lines
 from portal.core.audit_trail import AuditEntry, add_audit_entry
 from portal.core.db import ChangedMeanwhile
 from portal.core.i18n import in_language
 
-Lines = list[str]  # a value as people read it
 Field = tuple[Any, Callable[[Any], Lines]]  # its label, and how it is read
 
 

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.catalog import requisites
 from portal.catalog.models import Course, Pool, Section
-from portal.core.i18n import _n
+from portal.catalog.section_fields import Difference, Lines
+from portal.core.i18n import _, _n
 
 FEWEST = 2  # sections that make a pool
 
@@ -46,6 +48,23 @@ class SeatPool:
     def ids(self) -> set[int]:
         """Its sections."""
         return {each.id for each in self.members}
+
+    @property
+    def mark(self) -> str:
+        """Return what tells this version from others and other pools, for a form to send back."""
+        return f"{self.id}-{self.version}"
+
+    def differences(self, new: Self) -> list[Difference]:
+        """Return the fields that differ in `new`; a single section shares nothing."""
+        labels = (_("Name"), _("Shared seats"), _("Sections"))
+        fields = zip(labels, self._values, new._values, strict=True)
+        return [Difference(*each) for each in fields if each[1] != each[2]]
+
+    @property
+    def _values(self) -> list[Lines]:
+        if len(self.members) < FEWEST:
+            return [[], [], []]
+        return [[self.name], [str(self.capacity)], [each.name for each in self.members]]
 
 
 def of_section(session: Session, section: Section) -> SeatPool | None:

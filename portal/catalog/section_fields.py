@@ -37,6 +37,15 @@ AMOUNT = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 MOST_NAMES = 10_000  # that a line of the audit trail gives: two long lists must not read alike
 
 
+@dataclass(frozen=True)
+class Difference:
+    """A field that differs between two versions of a record."""
+
+    label: str
+    old: Lines
+    new: Lines
+
+
 @dataclass(frozen=True, kw_only=True)
 class SectionField:
     """The description of a field; `name` is its key in forms, records and the audit trail."""

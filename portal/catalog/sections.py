@@ -28,11 +28,17 @@ from portal.catalog.models import (
     section_instructors,
 )
 from portal.catalog.seat_pools import SeatPool
-from portal.catalog.section_fields import FIELDS, PLAIN, Lines, NamedInstructor, SectionDetails
+from portal.catalog.section_fields import (
+    FIELDS,
+    PLAIN,
+    Difference,
+    NamedInstructor,
+    SectionDetails,
+)
 from portal.catalog.views import ReserveView
 from portal.core.audit_trail import AuditEntry, add_audit_entry
 from portal.core.db import transaction
-from portal.core.i18n import _, in_language
+from portal.core.i18n import in_language
 
 INITIAL_SEATS, INITIAL_WAITLIST = 30, 10
 RUNNING = {"OPEN", "CONFIRMED"}
@@ -132,37 +138,19 @@ class StoredSection:
         """Return the code of the reason that forbids editing it, blank without one."""
         return _not_editable(deleted=self.deleted, status=self.status)
 
+    @property
+    def mark(self) -> str:
+        """Return what tells this version from others, for a form to send back."""
+        return str(self.version)
 
-@dataclass(frozen=True)
-class Difference:
-    """A field that differs between two versions of a section."""
-
-    label: str
-    old: Lines
-    new: Lines
-
-
-def differences(old: SectionDetails, new: SectionDetails) -> list[Difference]:
-    """Return the fields that differ, as people read them."""
-    pairs = ((each, getattr(old, each.name), getattr(new, each.name)) for each in FIELDS.values())
-    return [
-        Difference(str(each.label), each.lines(before), each.lines(after))
-        for each, before, after in pairs
-        if before != after
-    ]
-
-
-def pool_differences(old: SeatPool, new: SeatPool) -> list[Difference]:
-    """Return the fields of a seat pool that differ; a single section shares nothing."""
-    lines = [
-        ([each.name], [str(each.capacity)], [member.name for member in each.members])
-        if len(each.members) >= seat_pools.FEWEST
-        else ([], [], [])
-        for each in (old, new)
-    ]
-    labels = (_("Name"), _("Shared seats"), _("Sections"))
-    fields = zip(labels, *lines, strict=True)
-    return [Difference(*each) for each in fields if each[1] != each[2]]
+    def differences(self, new: SectionDetails) -> list[Difference]:
+        """Return the fields that differ in `new`, as people read them."""
+        olds = ((each, getattr(self.details, each.name)) for each in FIELDS.values())
+        return [
+            Difference(str(each.label), each.lines(old), each.lines(getattr(new, each.name)))
+            for each, old in olds
+            if old != getattr(new, each.name)
+        ]
 
 
 def find_section(session: Session, term_id: int, section_id: int) -> StoredSection | None:

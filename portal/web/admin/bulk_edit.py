@@ -13,14 +13,12 @@ from werkzeug.datastructures import MultiDict
 
 from portal.catalog import formatting, sections
 from portal.catalog.bulk_changes import CHANGES, earlier
-from portal.catalog.section_fields import MOST_SEATS, NamedInstructor, SectionDetails
+from portal.catalog.section_fields import MOST_SEATS, Difference, NamedInstructor, SectionDetails
 from portal.catalog.sections import (
-    Difference,
     NotPossible,
     SeenSection,
     Stale,
     StoredSection,
-    differences,
     find_section,
     named_instructors,
 )
@@ -431,7 +429,7 @@ def _with_effects(
     warnings = section_warnings.of_section(session, later, stored.course_code, details, stored.id)
     return replace(
         edit,
-        changes=differences(stored.details, details),
+        changes=stored.differences(details),
         sentences=effects.of_change(session, stored, details, offered).sentences,
         cautions=warnings,
     )

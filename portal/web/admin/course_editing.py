@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from wtforms import ValidationError
 
-from portal.catalog import courses, requisites, sections
+from portal.catalog import courses, requisites
 from portal.catalog.courses import CourseDetails
 from portal.catalog.deletion import Obstacle
 from portal.catalog.models import Course, Subject, Term
@@ -17,10 +17,11 @@ from portal.catalog.record_details import RecordChange
 from portal.catalog.section_fields import (
     FIELDS,
     LONGEST_NOTE,
+    Difference,
     parse_credits,
     write_credits,
 )
-from portal.catalog.sections import Difference, SeenSection, StoredSection
+from portal.catalog.sections import SeenSection, StoredSection
 from portal.catalog.spellings import Unreadable, code_of, subject_of
 from portal.catalog.term_catalog import catalog_of, expire
 from portal.core.db import transaction
@@ -299,7 +300,7 @@ def _planned(
         (
             each,
             names[each.term_id].term.name,
-            sections.differences(each.details, wanted),
+            each.differences(wanted),
             section_effects.of_change(session, each, wanted, names[each.term_id]).sentences,
         )
         for each, wanted in found

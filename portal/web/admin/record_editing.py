@@ -15,8 +15,9 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
 from portal.catalog.deletion import InTheWay
-from portal.catalog.record_details import RecordChange, RecordDetails
-from portal.catalog.sections import Difference, NotPossible, Stale
+from portal.catalog.record_details import RecordChange
+from portal.catalog.section_fields import Difference
+from portal.catalog.sections import NotPossible, Stale
 from portal.core.db import ChangedMeanwhile
 from portal.core.i18n import _
 from portal.reports import audit_labels, audit_trail
@@ -29,15 +30,16 @@ from portal.web.http.access import visitor
 from portal.web.http.layout import go
 
 BUTTONS = ("csrf_token", "edit", "more", "confirmed", "reason", "refused")  # are not sent again
+TEMPLATE = "admin/record_confirm.html"
 
 
 @dataclass(frozen=True)
 class RecordEdit:
-    """A submitted form beside the stored details of a course, student, instructor or account."""
+    """A submitted form beside the stored details of a record, a section or a seat pool."""
 
     sent: Sent | None  # None: the page of the form is opened
     form: Any  # has `details` once it is valid
-    stored: RecordDetails
+    stored: Any  # has a `mark`, and `differences` from other details
     subject: str  # of its entries in the audit trail
     back: tuple[str, str]  # the page of the record: address and name
     render: Callable[..., ResponseReturnValue] | None = None  # the page of the form, if of its own
@@ -50,7 +52,8 @@ class RecordEdit:
     @property
     def changes(self) -> list[Difference]:
         """Return what a valid form changes."""
-        return self.stored.differences(self.form.details)
+        found: list[Difference] = self.stored.differences(self.form.details)
+        return found
 
     def page_before_review(self, session: Session) -> ResponseReturnValue | None:
         """Return the page to show in place of a review; None if the form changes the record.
@@ -84,8 +87,10 @@ class RecordEdit:
     def confirm(
         self,
         store: Callable[[RecordChange[Any]], ResponseReturnValue],
-        meaning: Sequence[str],
+        meaning: Sequence[str] = (),
         seen: Mapping[str, object] | None = None,
+        reason: Form | None = None,
+        template: str = TEMPLATE,
         **context: Any,
     ) -> ResponseReturnValue:
         """Show the changes and what they mean, and store them once they are confirmed."""
@@ -101,7 +106,7 @@ class RecordEdit:
         def act(reason: str) -> ResponseReturnValue:
             return store(RecordChange(self.form.details, visitor().id, reason, self.seen))
 
-        return confirm_change(page, self.sent or MultiDict(), act)
+        return confirm_change(page, self.sent or MultiDict(), act, reason, template)
 
 
 def is_complete(sent: Sent, form: Form) -> bool:
@@ -133,7 +138,7 @@ def confirm_change(
     sent: Sent,
     store: Callable[[str], ResponseReturnValue],
     reason: Form | None = None,
-    template: str = "admin/record_confirm.html",
+    template: str = TEMPLATE,
 ) -> ResponseReturnValue:
     """Show what a valid form means, and store it once it is confirmed, by default with a reason.
 

@@ -1,22 +1,21 @@
 """Creating and changing sections: a form, its effects, then the change."""
 
+from functools import partial
 from typing import Any
 
 from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from portal.catalog import requisites, sections
 from portal.catalog.models import Course
+from portal.catalog.record_details import RecordChange
 from portal.catalog.search import index, matches, terms
 from portal.catalog.section_fields import FIELDS
 from portal.catalog.sections import (
-    Difference,
     NotPossible,
     SeenSection,
     StoredSection,
-    differences,
 )
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
@@ -27,7 +26,7 @@ from portal.reports.effects import section_warnings, students
 from portal.reports.effects import sections as section_effects
 from portal.reports.effects.sections import OBSTACLES
 from portal.web import drafts
-from portal.web.admin.record_editing import confirm_change, conflict, is_complete
+from portal.web.admin.record_editing import RecordEdit, confirm_change, is_complete
 from portal.web.admin.section_forms import NewSectionForm, SectionForm
 from portal.web.admin.sections import apply_in_ledger, find_or_404, may_add_rooms
 from portal.web.confirm import Confirmation
@@ -54,32 +53,24 @@ def edit(term_id: int, section_id: int) -> ResponseReturnValue:
         stored = find_or_404(session, term_id, section_id, Right.CHANGE_SECTIONS)
         form = SectionForm(sent, session, offered.term, stored.course_code, stored.details)
         form.new_rooms = may_add_rooms()
-        seen = stored.version if sent is None else sent.get("version", 0, type=int)
+        render = partial(_form_page, form, stored)
+        change = RecordEdit(sent, form, stored, stored.subject, back_to(stored), render)
         if stored.obstacle:
             form.refuse(OBSTACLES[stored.obstacle])
-        if sent is None or stored.obstacle or not is_complete(sent, form):
-            return render_or_redirect(lambda: _form_page(form, stored, version=seen))
-        changes = differences(stored.details, form.details)
-        if stored.version != seen:
-            return render_or_redirect(lambda: _conflict_page(session, stored, form, changes))
-        if not changes:
-            form.refuse(_("You have not changed anything."))
-            return render_or_redirect(lambda: _form_page(form, stored, version=seen))
+        if page := change.page_before_review(session):
+            return page
         details = form.details
         effects = section_effects.of_change(session, stored, details, offered)
-        page = preview(
-            stored,
-            changes=changes,
-            effects=effects,
-            cautions=section_warnings.of_section(
-                session, offered, stored.course_code, details, section_id
-            ),
-            people=students.people(session, section_id) if stored.status != "NEW" else (),
+        cautions = section_warnings.of_section(
+            session, offered, stored.course_code, details, section_id
         )
+        people = students.people(session, section_id) if stored.status != "NEW" else ()
 
-    def store(reason: str) -> ResponseReturnValue:
+    def store(confirmed: RecordChange[Any]) -> ResponseReturnValue:
         seen = SeenSection(term_id, section_id, stored.version)
-        sections.edit_section(seen, details, visitor().id, reason, new_rooms=may_add_rooms())
+        sections.edit_section(
+            seen, details, confirmed.by, confirmed.reason, new_rooms=may_add_rooms()
+        )
         apply_in_ledger(term_id, section_id)
         name = f"{requisites.shown(stored.course_code)}-{details.number}"
         flash(_("Changed: %(name)s.", name=name))
@@ -93,9 +84,18 @@ def edit(term_id: int, section_id: int) -> ResponseReturnValue:
                     len(effects.clashing),
                 )
             )
-        return go(address_of(stored))
+        return go(change.back[0])
 
-    return confirm_change(page, sent, store, reason_form(effects), TEMPLATE)
+    return change.confirm(
+        store,
+        reason=reason_form(effects),
+        template=TEMPLATE,
+        term=offered.term,
+        stored=stored,
+        effects=effects,
+        cautions=cautions,
+        people=people,
+    )
 
 
 def _form_page(
@@ -106,14 +106,6 @@ def _form_page(
         "admin/section_edit.html", term=form.term, stored=stored, form=form, **context
     )
     return page, status or (422 if form.errors else 200)
-
-
-def _conflict_page(
-    session: Session, stored: StoredSection, form: SectionForm, differs: list[Difference]
-) -> ResponseReturnValue:
-    """Show both versions; the form applies the admin's input to the version stored now."""
-    facts = conflict(session, form, stored.subject, stored.version, differs)
-    return _form_page(form, stored, **facts)
 
 
 # Creating a section
@@ -205,21 +197,12 @@ def _courses_page(term_id: int) -> ResponseReturnValue:
 # Confirming a form
 
 
-def preview(stored: StoredSection, **context: Any) -> Confirmation:
-    """Return the page that confirms a change of a section or of its shared seats."""
-    name = stored.name
-    return Confirmation(
-        title=_("Change %(name)s?", name=name),
-        button=_("Save changes"),
-        back=(address_of(stored), name),
-        context={"term": catalog_of(stored.term_id).term, "stored": stored, **context},
-    )
-
-
 def reason_form(effects: section_effects.Effects) -> Form:
     """Return the form for a reason, which is required if the change takes something away."""
     return ReasonForm() if effects.needs_reason else OptionalReasonForm()
 
 
-def address_of(stored: StoredSection) -> str:
-    return url_for("admin.sections.show", term_id=stored.term_id, section_id=stored.id)
+def back_to(stored: StoredSection) -> tuple[str, str]:
+    """Return the address and the name of the page of a section."""
+    page = url_for("admin.sections.show", term_id=stored.term_id, section_id=stored.id)
+    return page, stored.name

@@ -1,18 +1,17 @@
 """The seats that sections share: a form, its effects, then the change."""
 
+from functools import partial
+from typing import Any
+
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
 from portal.catalog import requisites, sections
+from portal.catalog.record_details import RecordChange
 from portal.catalog.seat_pools import Member, SeatPool
 from portal.catalog.section_fields import MOST_SEATS
-from portal.catalog.sections import (
-    Difference,
-    StoredSection,
-    name_key,
-    term_of_section,
-)
+from portal.catalog.sections import StoredSection, name_key, term_of_section
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
@@ -22,11 +21,10 @@ from portal.reports.effects import section_warnings
 from portal.reports.effects import sections as section_effects
 from portal.reports.effects.sections import OBSTACLES
 from portal.web import drafts
-from portal.web.admin.record_editing import confirm_change, is_complete
-from portal.web.admin.section_editing import TEMPLATE, preview, reason_form
+from portal.web.admin.record_editing import RecordEdit
+from portal.web.admin.section_editing import TEMPLATE, back_to, reason_form
 from portal.web.admin.section_forms import NamesField
 from portal.web.admin.sections import apply_in_ledger, find_or_404
-from portal.web.drafts import render_or_redirect
 from portal.web.forms import Form, NumberField, Sent, TextField
 from portal.web.http.access import requires, visitor
 
@@ -66,7 +64,7 @@ class SharedSeatsForm(Form):
             self.refuse(_("Enter at least two sections."), "section")
         capacity, name = self.capacity.data, self.name.data
         if not self.errors:
-            self.pool = SeatPool(self.now.id, self.now.version, name, capacity, members)
+            self.details = SeatPool(self.now.id, self.now.version, name, capacity, members)
 
     def _members(self) -> tuple[Member, ...]:
         known = {
@@ -149,53 +147,46 @@ def share(term_id: int, section_id: int) -> ResponseReturnValue:
         name, seats = requisites.shown(stored.course_code), stored.details.capacity
         now = stored.pool or SeatPool(0, 0, name, seats, alone)
         form = SharedSeatsForm(sent, session, offered, now)
-        for why in (OBSTACLES.get(stored.obstacle), sent and sent.get("refused")):
-            if why:
-                form.refuse(why)
-        complete = sent is not None and is_complete(sent, form)
-    stored_now = (now.id, now.version)
-    if sent is None:
-        return render_or_redirect(lambda: _share_page(stored, form, stored_now))
-    seen = (sent.get("pool", 0, type=int), sent.get("version", 0, type=int))
-    if not complete:
-        return render_or_redirect(lambda: _share_page(stored, form, seen))
-    changes = sections.pool_differences(now, form.pool)
-    if seen != stored_now:
-        return render_or_redirect(lambda: _share_page(stored, form, stored_now, changes))
-    if not changes:
-        form.refuse(_("You have not changed anything."))
-        return render_or_redirect(lambda: _share_page(stored, form, seen))
-    effects = section_effects.of_pool(now, form.pool, term_id)
-    cautions = [*section_warnings.of_pool(form.pool, offered)]
-    page = preview(stored, changes=changes, effects=effects, cautions=cautions)
+        render = partial(_share_page, stored, form)
+        change = RecordEdit(sent, form, now, stored.subject, back_to(stored), render)
+        if stored.obstacle:
+            form.refuse(OBSTACLES[stored.obstacle])
+        if page := change.page_before_review(session):
+            return page
+    effects = section_effects.of_pool(now, form.details, term_id)
 
-    def store(reason: str) -> str:
-        touched = sections.share_seats(term_id, form.pool, visitor().id, reason)
+    def store(confirmed: RecordChange[Any]) -> str:
+        touched = sections.share_seats(term_id, form.details, confirmed.by, confirmed.reason)
         apply_in_ledger(term_id, *touched)
-        return _("Changed: %(name)s.", name=form.pool.name)
+        return _("Changed: %(name)s.", name=form.details.name)
 
-    return confirm_change(page, sent, store, reason_form(effects), TEMPLATE)
+    return change.confirm(
+        store,
+        reason=reason_form(effects),
+        template=TEMPLATE,
+        term=offered.term,
+        stored=stored,
+        effects=effects,
+        cautions=[*section_warnings.of_pool(form.details, offered)],
+    )
 
 
 def _share_page(
-    stored: StoredSection,
-    form: SharedSeatsForm,
-    seen: tuple[int, int],
-    differs: list[Difference] | None = None,
+    stored: StoredSection, form: SharedSeatsForm, *, status: int = 0, **context: Any
 ) -> ResponseReturnValue:
+    """Render the form of the seats that a section shares."""
     offered = catalog_of(stored.term_id)
     page = render_template(
         "admin/section_share.html",
         term=offered.term,
         stored=stored,
         form=form,
-        differs=differs,
-        seen=seen,
         names=[
             section_name(each)
             for each in offered.sections
             if each.status != "CANCELED"
             and visitor().may_in(Right.CHANGE_SECTIONS, each.department_id)
         ],
+        **context,
     )
-    return page, 409 if differs is not None else 422 if form.errors else 200
+    return page, status or (422 if form.errors else 200)

@@ -124,7 +124,7 @@ def test_seats_are_shared_only_among_own_sections(
     sam: FlaskClient, term: Term, own: Section, other: Section
 ) -> None:
     share = f"/admin/terms/{term.id}/sections/{own.id}/share"
-    form = {"capacity": 9, "name": "Both", "section": [own.crn, other.crn], "pool": 0, "version": 0}
+    form = {"capacity": 9, "name": "Both", "section": [own.crn, other.crn], "version": "0-0"}
     page = sam.post(share, data=form, follow_redirects=True).text
     assert "HIS 2000-07 belongs to another department." in page
     with transaction() as session:

@@ -94,7 +94,7 @@ def test_every_field_can_be_changed(admin: FlaskClient, section: Section, cast: 
 
 
 def test_unchanged_form_changes_nothing(admin: FlaskClient, section: Section) -> None:
-    answer = change(admin, section)
+    answer = send(admin, section)
     assert answer.status_code == 422
     assert "You have not changed anything." in errors(answer)
     assert stored(section).version == 1

@@ -22,7 +22,7 @@ FORMS: list[dict[str, str]] = [
     },
     {"reserves_0_seats": "1", "reserves_0_students": "\0," * 2000, "reserves_0_place": "-3"},
     {"credits": "\0", "capacity": "١٢", "prerequisites": "(" * 3000, "cross_lists": "," * 500},
-    {"section": "\0", "capacity": "1" * 500, "name": "\0\n", "pool": "x", "version": "9" * 99},
+    {"section": "\0", "capacity": "1" * 500, "name": "\0\n", "version": "9" * 99},
     {"course": "9" * 30, "crn": "\0"},
 ]
 

@@ -133,7 +133,7 @@ def test_end_of_a_reserve_is_in_the_institutions_zone(admin: FlaskClient, sectio
     [reserve] = details(section).reserves
     assert reserve.until == datetime(year, 1, 15, 13, tzinfo=UTC)
     assert f'value="{year}-01-15T08:00"' in admin.get(address(section, "/edit")).text
-    assert change(admin, section).status_code == 422, "sent as it is, it changes nothing"
+    assert send(admin, section).status_code == 422, "sent as it is, it changes nothing"
 
 
 @pytest.mark.usefixtures("senior")
@@ -256,4 +256,4 @@ def test_ambiguous_time_is_shown_as_chosen(
     assert change(admin, section, **ONE, **until).status_code == 303
     [reserve] = details(section).reserves
     assert reserve.until == datetime(2030, 11, 3, hour, 30, tzinfo=UTC)
-    assert "You have not changed anything." in errors(change(admin, section))
+    assert "You have not changed anything." in errors(send(admin, section))

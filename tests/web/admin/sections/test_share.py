@@ -49,8 +49,8 @@ def pooled(admin: FlaskClient, section: Section, other: Section) -> Section:
 def send(admin: FlaskClient, section: Section, members: Any = BOTH, **fields: Any) -> TestResponse:
     """Send the form and return the preview."""
     now = shared(section)
-    pool = {"pool": now.id, "version": now.version} if now else {}
-    form = {"name": "Numbers", "capacity": 3, "section": members, **pool, **fields}
+    version = now.mark if now else "0-0"
+    form = {"name": "Numbers", "capacity": 3, "section": members, "version": version, **fields}
     return sent(admin, address(section, "/share"), form)
 
 
@@ -201,7 +201,7 @@ def test_second_admin_sees_the_stored_pool_and_keeps_the_input(
     seen = shared(pooled)
     assert seen
     change(admin, pooled, capacity=9)
-    answer = change(admin, pooled, capacity=5, version=seen.version)
+    answer = change(admin, pooled, capacity=5, version=seen.mark)
     assert answer.status_code == 409
     result = text_of(answer)
     assert "Someone else has changed these shared seats" in result

@@ -78,8 +78,8 @@ def program_change(  # noqa: PLR0913  how programs call it, and what is stored
     """Return the decorator of a change by programs with a scope, which one key makes once.
 
     The decorated function gets the body and the arguments of the address, and returns what makes
-    the change. The answer is stored under the key. What `stored` returns at the first try is in the
-    request's `data` at each.
+    the change. The answer is stored under the key. `stored` is called at the first try; each try
+    gets what it returned in the request's `data`.
     """
 
     def decorate(prepare: Callable[..., Act]) -> View:

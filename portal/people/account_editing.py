@@ -12,8 +12,7 @@ from portal.catalog.record_details import Field, RecordChange, RecordDetails, Ta
 from portal.core.db import ChangedMeanwhile
 from portal.core.i18n import _l
 from portal.people import signals
-from portal.people.accounts import OF_PERSON
-from portal.people.models import Account, Student
+from portal.people.models import PERSON, Account, Student
 from portal.people.roles import OWN, ROLES, rights_of
 from portal.people.visitors import Visitor
 
@@ -44,7 +43,7 @@ def username_taken(session: Session, username: str) -> bool:
 def address_taken(session: Session, address: str, other_than: int = 0) -> bool:
     """Return whether another account of a person has the email address."""
     same = func.lower(Account.email) == func.lower(address), Account.id != other_than
-    return session.scalar(select(Account.id).where(*same, *OF_PERSON).limit(1)) is not None
+    return session.scalar(select(Account.id).where(*same, *PERSON).limit(1)) is not None
 
 
 def may_change_email(account: Account, by: Visitor) -> bool:
@@ -93,7 +92,7 @@ def edit(
     become a student's, or if its address may not change.
     """
     _lock(session)
-    query = select(Account).where(Account.id == account_id, *OF_PERSON).with_for_update()
+    query = select(Account).where(Account.id == account_id, *PERSON).with_for_update()
     account = session.scalar(query)
     if account is None or student_of(account):
         raise ChangedMeanwhile
@@ -131,5 +130,5 @@ def _created_before(
 ) -> Account | None:
     """Return the account if the admin has created it by the same form."""
     made = change.made_before("account.make", func.concat("account:", Account.id))
-    account = session.scalar(select(Account).where(Account.username == username, made, *OF_PERSON))
+    account = session.scalar(select(Account).where(Account.username == username, made, *PERSON))
     return account if account and details(account) == change.wanted else None

@@ -15,15 +15,14 @@ from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.people import passwords, tokens, visitors
 from portal.people.mail_links import InvalidLink
-from portal.people.models import ACTIVE, Account
+from portal.people.models import ACTIVE, PERSON, Account
 from portal.people.roles import STAFF_ROLES
-from portal.people.signals import email_changed, password_changed, sessions_ended
+from portal.people.signals import email_changed, password_changed
 
 LONGEST_ADDRESS = 254  # characters of an email address
 MAX_LENGTHS = {"username": 64, "name": 160, "password": 1024}  # as the login form reads them
 MAX_OF_ADDRESS = 5  # accounts that share a mail address, and get links
 PAGE_SIZE, MAX_WORDS = 50, 6
-OF_PERSON = Account.deleted_at.is_(None), Account.is_service.is_(False)
 MAX_ENDED_SESSIONS = 200  # remembered of an account; one more ends all its sessions
 
 
@@ -143,24 +142,15 @@ def recover(account_id: int, epoch: int, password: str) -> None:
     Raise InvalidLink if the link, which is for an epoch of the account, has been used meanwhile.
     """
     hashed = passwords.hash_password(password)
-    changed = update(Account).where(
-        Account.id == account_id, Account.session_epoch == epoch, ACTIVE
-    )
-    values = {"session_epoch": epoch + 1, "password_hash": hashed, "ended_sessions": {}}
-    with transaction() as session:
-        if session.scalar(changed.values(values).returning(Account.id)) is None:
-            raise InvalidLink
-        subject = f"account:{account_id}"
-        add_audit_entry(session, "password.recover", subject, by=account_id)
-        password_changed.send(session, account_id)
-    visitors.forget(account_id)
-    sessions_ended.send(account_id)
+    usable = Account.session_epoch == epoch, ACTIVE
+    if not _end_all(account_id, "password.recover", *usable, password_hash=hashed):
+        raise InvalidLink
 
 
 def find(account_id: int) -> Account | None:
     """Return the account of a person, active or not."""
     with transaction() as session:
-        found = select(Account).where(Account.id == account_id, *OF_PERSON)
+        found = select(Account).where(Account.id == account_id, *PERSON)
         return session.scalar(
             found.options(selectinload(Account.student), selectinload(Account.instructors))
         )
@@ -168,7 +158,7 @@ def find(account_id: int) -> Account | None:
 
 def search(session: Session, text: str, page: int) -> tuple[list[Account], bool]:
     """Return a page of the accounts of people that match every word, and whether more follow."""
-    found = select(Account).where(*OF_PERSON, *map(_matches, text.split()[:MAX_WORDS]))
+    found = select(Account).where(*PERSON, *map(_matches, text.split()[:MAX_WORDS]))
     found = found.order_by(Account.name, Account.username)
     rows = list(session.scalars(found.offset((page - 1) * PAGE_SIZE).limit(PAGE_SIZE + 1)))
     return rows[:PAGE_SIZE], len(rows) > PAGE_SIZE
@@ -186,7 +176,7 @@ def set_active(account_id: int, by: int, reason: str, *, active: bool) -> None:
         if not active and (account.is_admin or account.is_service or account_id == by):
             raise AccountRefusedError(account.username)
         account.deactivated_at = None if active else datetime.now(UTC)
-        account.session_epoch, account.ended_sessions = account.session_epoch + 1, {}
+        account.end_sessions()
         if not active:
             tokens.end_all(session, account_id, by=by, reason=reason)
         add_audit_entry(
@@ -198,8 +188,7 @@ def set_active(account_id: int, by: int, reason: str, *, active: bool) -> None:
             after={"active": active},
             reason=reason,
         )
-    visitors.forget(account_id)
-    sessions_ended.send(account_id)
+    visitors.forget_everywhere(account_id)
 
 
 def _matches(word: str) -> ColumnElement[bool]:
@@ -218,23 +207,24 @@ def end_session(account_id: int, name: str, until: float) -> None:
         account = session.get_one(Account, account_id, with_for_update=True)
         ended = {key: at for key, at in account.ended_sessions.items() if at > time()}
         if len(ended) >= MAX_ENDED_SESSIONS:
-            account.session_epoch, account.ended_sessions = account.session_epoch + 1, {}
+            account.end_sessions()
         else:
             account.ended_sessions = {**ended, name: until}
-    visitors.forget(account_id)
-    sessions_ended.send(account_id)
+    visitors.forget_everywhere(account_id)
 
 
-def _end_all(account_id: int, action: str, **values: str) -> None:
-    epoch = Account.session_epoch + 1
+def _end_all(account_id: int, action: str, *conditions: ColumnElement[bool], **values: str) -> bool:
+    """End every session of the account, if it meets the conditions; return whether it does."""
+    ended = {"session_epoch": Account.session_epoch + 1, "ended_sessions": {}}
+    changed = update(Account).where(Account.id == account_id, *conditions)
     with transaction() as session:
-        changed = update(Account).where(Account.id == account_id)
-        session.execute(changed.values(session_epoch=epoch, **values))
+        if session.scalar(changed.values(ended | values).returning(Account.id)) is None:
+            return False
         add_audit_entry(session, action, f"account:{account_id}", by=account_id)
         if values:
             password_changed.send(session, account_id)
-    visitors.forget(account_id)
-    sessions_ended.send(account_id)
+    visitors.forget_everywhere(account_id)
+    return True
 
 
 def _new_account(wanted: NewAccount) -> Account:

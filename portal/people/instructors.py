@@ -27,7 +27,6 @@ from portal.core.i18n import _l
 from portal.core.sorting import Sorting
 from portal.people import visitors
 from portal.people.models import Account
-from portal.people.signals import sessions_ended
 
 PAGE_SIZE = 50
 MAX_WORDS = 6  # of a search; further words are ignored
@@ -205,8 +204,7 @@ def remove(instructor_id: int, by: int, reason: str) -> None:
         _renew_catalogs(session, instructor_id)
         deletion.note_change(session, f"teacher:{instructor_id}", delete=True, by=by, reason=reason)
     if instructor.account_id:
-        visitors.forget(instructor.account_id)
-        sessions_ended.send(instructor.account_id)
+        visitors.forget_everywhere(instructor.account_id)
 
 
 def _lock_terms(session: Session) -> None:
@@ -238,7 +236,7 @@ def link(instructor_id: int, account: int, *, by: int, why: str) -> None:
 def unlink(instructor_id: int, account: int, *, by: int, why: str) -> None:
     """Unlink the account from the instructor, on open pages too; raises ChangedMeanwhile."""
     _relink(instructor_id, account, None, by, why)
-    sessions_ended.send(account)
+    visitors.forget_everywhere(account)
 
 
 def let_decide(instructor_id: int, account: int, department: str, *, by: int, why: str) -> None:

@@ -66,9 +66,14 @@ class Account(SoftDelete, Base):
     )
     instructors: Mapped[list[Instructor]] = relationship(order_by=Instructor.id)
 
+    def end_sessions(self) -> None:
+        """End every session of the account; once that is stored, every process must forget it."""
+        self.session_epoch, self.ended_sessions = self.session_epoch + 1, {}
 
-# The accounts that can log in.
+
+# The accounts that can log in, and those of people, not of programs.
 ACTIVE = Account.deleted_at.is_(None) & Account.deactivated_at.is_(None)
+PERSON = Account.deleted_at.is_(None), Account.is_service.is_(False)
 
 
 class Student(SoftDelete, Base):

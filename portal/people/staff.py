@@ -10,11 +10,8 @@ from portal.catalog.models import Department
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.people import visitors
-from portal.people.models import Account
+from portal.people.models import PERSON, Account
 from portal.people.roles import ROLES, STAFF_ROLES
-from portal.people.signals import sessions_ended
-
-PERSON = Account.deleted_at.is_(None), Account.is_service.is_(False)
 
 
 @dataclass(frozen=True)
@@ -97,7 +94,7 @@ def change_roles(account_id: int, seen: Grant, wanted: Grant, *, by: int | None,
         account.staff_roles = [*_in_order(wanted.roles), *unknown]
         account.schedules_for = sorted(wanted.departments)
         if ends := before.minus(wanted) != NOTHING:
-            account.session_epoch, account.ended_sessions = account.session_epoch + 1, {}
+            account.end_sessions()
         add_audit_entry(
             session,
             "account.roles",
@@ -107,9 +104,10 @@ def change_roles(account_id: int, seen: Grant, wanted: Grant, *, by: int | None,
             after=_audit_facts(session, wanted),
             reason=why,
         )
-    visitors.forget(account_id)
     if ends:
-        sessions_ended.send(account_id)
+        visitors.forget_everywhere(account_id)
+    else:
+        visitors.forget(account_id)
 
 
 class LastAdminError(Exception):
@@ -127,12 +125,11 @@ def end_admin(account_id: int, *, by: int | None, why: str) -> None:
             raise LastAdminError
         account = admins[account_id]
         account.is_admin = False
-        account.session_epoch, account.ended_sessions = account.session_epoch + 1, {}
+        account.end_sessions()
         facts = {"before": {"admin": True}, "after": {"admin": False}}
         subject = f"account:{account_id}"
         add_audit_entry(session, "account.change", subject, by=by, reason=why, **facts)
-    visitors.forget(account_id)
-    sessions_ended.send(account_id)
+    visitors.forget_everywhere(account_id)
 
 
 def _find(which: ColumnElement[bool]) -> list[StaffMember]:

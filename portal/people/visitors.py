@@ -12,6 +12,7 @@ from portal.core.db import read_only
 from portal.people import caches
 from portal.people.models import ACTIVE, Account, Student
 from portal.people.roles import DEPARTMENTAL, STAFF_ROLES, Right, is_staff, rights_of
+from portal.people.signals import sessions_ended
 
 APPLICANT = frozenset({"applicant"})  # of an account without another role, or that signed up
 SERVICE = frozenset({"service"})  # the only role of a program's account
@@ -86,6 +87,12 @@ def find(account_id: int) -> Visitor | None:
 def forget(account_id: int) -> None:
     """Read the account again when it is next needed."""
     _visitors.forget(account_id)
+
+
+def forget_everywhere(account_id: int) -> None:
+    """Have every process read the account again, as it has lost a session or a role."""
+    forget(account_id)
+    sessions_ended.send(account_id)
 
 
 def doubt(account_id: int) -> None:

@@ -111,7 +111,7 @@ def test_the_details_on_a_phone_show_my_week_with_the_section(
     person.pick(mine)
     week = person.dialog.locator(".mini-week")
     for section, kind, number in ((free, "would", 2), (clashing, "clash", 1)):
-        person.row(section).locator(".row-more").click()
+        person.page.mouse.click(*middle(person.row(section).locator(".row-when")))
         expect(week).to_be_in_viewport(ratio=1)
         expect(week.locator("[data-kind=mine]")).to_have_count(2)
         expect(week.locator(f"[data-kind={kind}]")).to_have_count(number)
@@ -184,3 +184,10 @@ def bottom(part: Locator) -> float:
     box = part.bounding_box()
     assert box
     return box["y"] + box["height"]
+
+
+def middle(part: Locator) -> tuple[float, float]:
+    part.scroll_into_view_if_needed()
+    box = part.bounding_box()
+    assert box
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2

@@ -1,8 +1,8 @@
 """The demo: a semester of an invented university, to look at, to race in, and for tests.
 
 Its files are OneRoster 1.1. The importer reads them, with their dates moved to the coming term.
-This module adds what an import does not bring: passwords, the admin, holds, titles, audiences of
-courses, seats of rooms, days off, and the window. Some of it is in columns of its own.
+This module adds what an import does not bring: passwords, staff, holds, titles, audiences of
+courses, seats of rooms, days off, and the window. Some of it is in files and columns of its own.
 """
 
 import csv
@@ -28,6 +28,7 @@ from portal.exchange.importing.report import Report
 from portal.exchange.importing.runs import import_files
 from portal.people.models import Account, Hold, Student
 from portal.people.passwords import hash_password
+from portal.people.roles import STAFF_ROLES
 from portal.windows.models import window_ids
 from portal.windows.warmup import warm_up
 
@@ -40,19 +41,6 @@ WEEKS = 16
 JULY = 7  # from here on students register for spring
 OPEN_FOR = timedelta(days=14)
 LOOK_AGAIN = 0.5  # seconds
-# Username, name and role.
-STAFF = (
-    ("auditor", "Internal Audit", "auditor"),
-    ("helpdesk", "Help Desk", "help_desk"),
-    ("adviser", "Amira Haddad", "adviser"),  # of the students who need a talk with their adviser
-)
-# By kind: reason and office.
-HOLDS = {
-    "Bursar": ("A bill of last term is unpaid.", "Bursar's Office"),
-    "Advising": ("A talk with your adviser is due before you register.", "Advising"),
-    "Health": ("The record of vaccinations is missing.", "Health Centre"),
-    "Library": ("Three books are four months late.", "Library"),
-}
 # PostgreSQL would plan for empty tables until its next automatic ANALYZE.
 ANALYZE = text(
     "ANALYZE accounts, students, student_subjects, completed_courses, instructors, holds, days_off"
@@ -154,59 +142,56 @@ def _import(folder: Path) -> None:
             return
 
 
-def _known(username: str, name: str) -> dict[str, str]:
-    return {"username": username, "name": name, "email": f"{username}@fairseat.example"}
-
-
 def _complete(session: Session, hashed: str) -> None:
     """Add what the importer does not read. All accounts share a hash: 2,000 would take minutes."""
     session.execute(delete(SourcedId))  # the institution's own files may use the same IDs
     session.execute(update(Account).values(password_hash=hashed))
-    admin = _known("admin", "Registrar")
-    session.add(Account(**admin, password_hash=hashed, is_admin=True))
-    for username, name, role in STAFF:
-        known = _known(username, name)
-        session.add(Account(**known, password_hash=hashed, staff_roles=[role]))
-    history = select(Department.id).where(Department.code == "HIS")
-    session.add(
-        Account(
-            username="scheduler",
-            name="Scheduler of History",
-            password_hash=hashed,
-            schedules_for=[session.scalars(history).one()],
+    for row in rows("staff"):
+        schedules = select(Department.id).where(Department.code == row["schedules"])
+        session.add(
+            Account(
+                username=row["username"],
+                name=row["name"],
+                email=row["email"],
+                password_hash=hashed,
+                is_admin=row["role"] == "admin",
+                staff_roles=[row["role"]] if row["role"] in STAFF_ROLES else [],
+                schedules_for=list(session.scalars(schedules)),
+            )
         )
-    )
+    # Of the students who need a talk with their adviser.
     adviser = session.scalars(select(Account.id).where(Account.username == "adviser")).one()
     subjects = {each.code: each for each in session.scalars(select(Subject))}
-    for row in _rows("courses"):
+    for row in rows("courses"):
         if row["metadata.audience"]:
             course = session.scalars(select(Course).where(Course.code == row["sourcedId"])).one()
             audience = json.loads(row["metadata.audience"])
             course.public = False
             course.levels, course.years = audience.get("levels", []), audience.get("years", [])
             course.restricted_to = [subjects[code] for code in audience.get("majors", [])]
-    for row in _rows("users"):
+    holds = {row["kind"]: row for row in rows("holds")}
+    for row in rows("users"):
         account = select(Account.id).where(Account.username == row["username"]).scalar_subquery()
         if title := row["metadata.title"]:
             instructor = update(Instructor).where(Instructor.account_id == account)
             session.execute(instructor.values(title=title))
         if kind := row["metadata.hold"]:
             student = session.scalars(select(Student.id).where(Student.account_id == account)).one()
-            reason, office = HOLDS[kind]
-            hold = Hold(student_id=student, kind=kind, reason=reason, office=office)
+            hold = Hold(student_id=student, **holds[kind])
             hold.adviser_lifts = kind == "Advising"
             session.add(hold)
             if hold.adviser_lifts:
                 session.get_one(Student, student).adviser_id = adviser
-    rooms = insert(Room).values(
-        [{"name": row["name"], "seats": int(row["seats"])} for row in _rows("rooms")]
+    seats = insert(Room).values(
+        [{"name": row["name"], "seats": int(row["seats"])} for row in rows("rooms")]
     )
     session.execute(
-        rooms.on_conflict_do_update(index_elements=["name"], set_={"seats": rooms.excluded.seats})
+        seats.on_conflict_do_update(index_elements=["name"], set_={"seats": seats.excluded.seats})
     )
 
 
-def _rows(name: str) -> Iterator[dict[str, str]]:
+def rows(name: str) -> Iterator[dict[str, str]]:
+    """Yield the rows of a file of the demo."""
     with (FILES / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         yield from csv.DictReader(file)
 

@@ -5,16 +5,11 @@ A worker ends that state at once, unless the ledger does not respond.
 Refused documents, and calls and checks that failed for good, are shown too.
 """
 
-import csv
+import json
 import time
 from dataclasses import dataclass
-from functools import cache
-from io import BytesIO
-from pathlib import Path
+from typing import Any
 
-from PIL import Image, ImageDraw
-from pypdf import PdfWriter
-from pypdf.actions import JavaScript
 from sqlalchemy import func, select, update
 
 from portal.applications import documents, service
@@ -36,35 +31,17 @@ from portal.catalog.models import Course, Department, Instructor, Section
 from portal.core.correlation import correlation, following
 from portal.core.db import transaction
 from portal.core.i18n import _k
+from portal.exchange.demo import FILES, rows
 from portal.people import instructors
 from portal.people.models import Account, Student
 from portal.recorder.events import IMPORT_PREFIX
 from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
 
-FILE = Path(__file__).with_name("applications.csv")
 DECIDER = "instructor29"  # of history, which the visiting students apply for
 LOOK_AGAIN = 0.5  # seconds
 TRIES = 4  # after which a check or a call has failed for good
 CHARGES = {"paid": PAID, "refunded": REFUNDED, "failed": FAILED, "dead": NEW}
-PAPER = (850, 1100)  # pixels
-ANSWERS: dict[str, dict[str, object]] = {
-    "visiting": {
-        "institution": "Northern College",
-        "level": "undergraduate",
-        "phone": "+1 555 010 0199",
-        "address": "12 Harbor Street, Northern",
-        "courses": "HIS-190",
-        "why": "I took two years of courses in the field.",
-        "truth": ["yes"],
-    },
-    "late_add": {"why": "I need it to graduate in June."},
-    "late_drop": {"why": "I was ill for the first three weeks."},
-    "permission": {"waives": ["prerequisite"], "why": "I took it at another university."},
-    "consent": {"why": "I have photographed for two years, and can show my work."},
-    "withdrawal": {"why": "I am ill and can’t come to class."},
-    "credit_overload": {"why": "It is offered every second year.", "workload": "I have no job."},
-}
 
 
 @dataclass(frozen=True)
@@ -80,10 +57,11 @@ def create(term: int) -> None:
     with transaction() as session:
         admin = session.scalars(select(Account).where(Account.username == "admin")).one()
     desk = Desk(admin, _decider(admin))
+    answers = {row["kind"]: json.loads(row["answers"]) for row in rows("answers")}
     # As in the demo's import, no page waits for its seats to be recorded.
-    with FILE.open(encoding="utf-8", newline="") as file, following(f"{IMPORT_PREFIX}demo"):
-        for row in csv.DictReader(file):
-            _create(row, term, desk)
+    with following(f"{IMPORT_PREFIX}demo"):
+        for row in rows("applications"):
+            _create(row, term, desk, answers[row["kind"]])
 
 
 def _decider(admin: Account) -> int:
@@ -103,13 +81,13 @@ def _decider(admin: Account) -> int:
     return int(account)
 
 
-def _create(row: dict[str, str], term: int, desk: Desk) -> None:
+def _create(row: dict[str, str], term: int, desk: Desk, answers: dict[str, Any]) -> None:
     kind, account = KINDS[row["kind"]], _account(row, desk.admin)
     section = _section(row["class"], term)
     if kind.holds and section:
         _enroll(account, term, section, desk)
     made = service.start(kind, account, term, section)
-    service.save(made, account, dict(ANSWERS[kind.name]))
+    service.save(made, account, answers)
     if row["document"]:
         _add_document(made, account, row)
     _set_fee(made, kind.fee, row["fee"])
@@ -137,8 +115,9 @@ def _enroll(account: int, term: int, section: int, desk: Desk) -> None:
 
 def _add_document(made: int, account: int, row: dict[str, str]) -> None:
     """Add a document that the check accepts or refuses, or one whose check has failed for good."""
-    content = _paper_with_script() if row["check"] == "refused" else _paper()
-    document = documents.add(made, account, NewDocument(row["document"], "letter.pdf", content))
+    file = "letter_with_script.pdf" if row["check"] == "refused" else "letter.pdf"
+    sent = NewDocument(row["document"], "letter.pdf", (FILES / file).read_bytes())
+    document = documents.add(made, account, sent)
     if row["check"] == "dead":
         error = _k("The virus scanner did not respond.")
         failed = {"dead_at": func.now(), "tries": TRIES, "error": error}
@@ -232,28 +211,3 @@ def _section(name: str, term: int) -> int | None:
         return session.scalars(
             found.where(Section.term_id == term, Course.code == code, Section.number == number)
         ).one()
-
-
-@cache
-def _paper() -> bytes:
-    """Return a page to look at, as a PDF."""
-    page, out = Image.new("RGB", PAPER, "white"), BytesIO()
-    lines = (
-        "NORTHERN COLLEGE",
-        "",
-        "To whom it may concern",
-        "",
-        "This is a document of the demo.",
-    )
-    ImageDraw.Draw(page).multiline_text((90, 90), "\n".join(lines), "black", font_size=28)
-    page.save(out, "PDF")
-    return out.getvalue()
-
-
-@cache
-def _paper_with_script() -> bytes:
-    """Return the same page with a script, which the check refuses."""
-    writer, out = PdfWriter(clone_from=BytesIO(_paper())), BytesIO()
-    writer.add_open_action(JavaScript("this.print();"))
-    writer.write(out)
-    return out.getvalue()

@@ -165,7 +165,7 @@ def _add_masks(made: Compact, parts_of: Sequence[Sequence[Part]]) -> None:
     for parts in parts_of:
         keys = {key for part, _ in parts for key in _keys(part)}
         made.needs.append(sum(1 << bits[key] for key in keys))
-        made.blocks.append(_any_of(excluded[key] for key in keys))
+        made.blocks.append(reduce(or_, (excluded[key] for key in keys), 0))
         made.credits.append(sum(part.credits for part, _ in parts))
         made.loads.append(sum(load for _, load in parts))
         made.courses.append(frozenset(part.course for part, _ in parts))
@@ -174,7 +174,3 @@ def _add_masks(made: Compact, parts_of: Sequence[Sequence[Part]]) -> None:
 
 def _keys(section: Section) -> list[Bit]:
     return [section.course, *section.meetings]
-
-
-def _any_of(masks: Iterable[int]) -> int:
-    return reduce(or_, masks, 0)

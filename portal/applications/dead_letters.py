@@ -11,7 +11,6 @@ from portal.applications.models import ApplicationDocument, Charge
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.core.queue import NO_TERM, enqueue
-from portal.notifications.models import Outgoing
 from portal.notifications.outbox import retry as retry_letters
 
 MODELS: dict[str, type[ApplicationDocument | Charge]] = {
@@ -49,7 +48,8 @@ def dead(session: Session, most: int) -> list[DeadLetter]:
 
 
 def number_dead(session: Session) -> int:
-    return sum(_count(session, model) for model in MODELS.values())
+    found = (select(func.count()).where(each.dead_at.is_not(None)) for each in MODELS.values())
+    return sum(session.scalar(count) or 0 for count in found)
 
 
 def retry(what: str, letters: Sequence[int], by: int, reason: str) -> bool:
@@ -61,7 +61,3 @@ def retry(what: str, letters: Sequence[int], by: int, reason: str) -> bool:
             add_audit_entry(session, ACTIONS[what], subject, by=by, after=after, reason=reason)
     enqueue(NO_TERM, [WORKERS[what]])
     return bool(again)
-
-
-def _count(session: Session, model: type[Outgoing]) -> int:
-    return session.scalar(select(func.count()).where(model.dead_at.is_not(None))) or 0

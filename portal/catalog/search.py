@@ -95,8 +95,10 @@ class Query:
             and not section.credits_min <= self.credits <= section.credits_max
         ):
             return False
-        if self.open_only and seats is not None and not claimable(seats.get(section.id)):
-            return False
+        if self.open_only and seats is not None:
+            counts = seats.get(section.id)
+            if counts is None or not counts.claimable:
+                return False
         return self.fits_times(section.meetings)
 
     def fits_times(self, meetings: "tuple[MeetingView, ...]") -> bool:
@@ -115,10 +117,6 @@ class Query:
         early = self.start is not None and (meeting.start or 0) < self.start
         late = self.end is not None and (meeting.end or 0) > self.end
         return not (early or late)
-
-
-def claimable(seats: SeatCounts | None) -> bool:
-    return seats is not None and seats.claimable
 
 
 class _ArgumentReader:
@@ -215,17 +213,12 @@ def begins(words: str, term: SearchTerm) -> bool:
     return whole in words or (bool(parts) and all(part in words for part in parts))
 
 
-def words_of(text: str) -> list[str]:
-    """What a visitor typed, word by word, without accents and capitals."""
-    return ["".join(spellings(word)[:1]) for word in plain(text).split()]
-
-
 def correct_words(text: str, known: Sequence[str]) -> str:
     """Return the text with each unknown word replaced by the most similar known one.
 
     Blank if every word is known, or if an unknown one is short, has a digit or is like no other.
     """
-    found, typed = [], words_of(text)
+    found, typed = [], ["".join(spellings(word)[:1]) for word in plain(text).split()]
     for word in typed:
         if any(each.startswith(word) for each in known):
             found.append(word)

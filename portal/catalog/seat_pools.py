@@ -97,11 +97,6 @@ def find_or_create(session: Session, term_id: int, wanted: SeatPool) -> Pool | N
     return known if same else None
 
 
-def members_of(session: Session, pool: Pool) -> set[int]:
-    """Return the ids of the sections that share its seats now."""
-    return set(session.scalars(select(Section.id).where(Section.pool_id == pool.id)))
-
-
 def store(session: Session, pool: Pool, sections: Iterable[Section], wanted: SeatPool) -> None:
     """Store the pool and its sections, and raise all versions: sections carry it to the ledger."""
     lasts = len(wanted.members) >= FEWEST

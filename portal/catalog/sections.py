@@ -256,13 +256,6 @@ def create_section(  # noqa: PLR0913 - what a section needs to begin
         raise NotPossible("crn_taken") from error
 
 
-def edit_section(
-    seen: SeenSection, details: SectionDetails, by: int, reason: str = "", *, new_rooms: bool = True
-) -> None:
-    """Give the section other details. Raise `Stale` or `NotPossible`."""
-    edit_sections([(seen, details)], by, reason, new_rooms=new_rooms)
-
-
 def edit_sections(
     several: Sequence[tuple[SeenSection, SectionDetails]],
     by: int,
@@ -352,8 +345,8 @@ def share_seats(term_id: int, wanted: SeatPool, by: int, reason: str = "") -> se
             pool = seat_pools.find_or_create(session, term_id, wanted)
             if pool is None:
                 raise Stale(0)
-            ids = seat_pools.members_of(session, pool) | wanted.ids
-            sections = _locked(session, term_id, ids)
+            members = session.scalars(select(Section.id).where(Section.pool_id == pool.id))
+            sections = _locked(session, term_id, {*members, *wanted.ids})
             for section in sections:
                 _check_pool(section, wanted, pool.id)
             before = [as_stored(session, each) for each in sections]

@@ -268,6 +268,11 @@ def _copy_sections(session: Session, source: Term, target: Term) -> int:
         },
     )
     weeks = moved_by(source, target)
+
+    def later(until: datetime | None) -> datetime | None:
+        """Return the same time of day, weeks later, in the institution's time zone."""
+        return until and until.astimezone(backend().settings.zone) + weeks
+
     rooms = set(session.scalars(select(Room.id).where(Room.deleted_at.is_(None))))
     _copy_parts(
         session,
@@ -278,7 +283,7 @@ def _copy_sections(session: Session, source: Term, target: Term) -> int:
             | {"room_id": row["room_id"] if row["room_id"] in rooms else None}
         ),
     )
-    _copy_parts(session, Reserve.__table__, new, lambda row: {"until": _later(row["until"], weeks)})
+    _copy_parts(session, Reserve.__table__, new, lambda row: {"until": later(row["until"])})
     for table in (Restriction.__table__, CrossList.__table__):
         _copy_parts(session, table, new, lambda _row: {})
     living = select(Instructor.id).where(Instructor.deleted_at.is_(None))
@@ -295,11 +300,6 @@ def _dates(row: Row, source: Term, target: Term, weeks: timedelta) -> dict[str, 
     if last < target.starts_on or first > target.ends_on:  # such as an exam after a longer term
         return {"date_start": first, "date_end": last}
     return {"date_start": max(first, target.starts_on), "date_end": min(last, target.ends_on)}
-
-
-def _later(until: datetime | None, weeks: timedelta) -> datetime | None:
-    """Return the same time of day, weeks later, in the institution's time zone."""
-    return until and until.astimezone(backend().settings.zone) + weeks
 
 
 def _rows(session: Session, table: Any, *conditions: Any) -> list[Row]:

@@ -32,6 +32,8 @@ from portal.catalog.term_fields import TermRules, rule_values
 from portal.core.audit_trail import AuditEntry
 from portal.ledger.types import SkipRule
 
+DRAFTS_AGAIN = ("section.unpublish", "section.reoffer")  # actions
+
 
 @dataclass(frozen=True, slots=True)
 class TermView(TermRules):
@@ -182,8 +184,24 @@ def section_views(session: Session, term: TermView) -> list[SectionView]:
 
 
 def former_names(session: Session, term: TermView) -> dict[int, str]:
-    """Return the names of sections that students knew and no longer see, by id."""
-    found = session.execute(select_former(term.id))
+    """Return the names of sections that students knew and no longer see, by id.
+
+    They are the deleted sections and drafts that were published once: students see no others.
+    """
+    unpublished = select(AuditEntry.subject).where(AuditEntry.action.in_(DRAFTS_AGAIN))
+    subject = func.concat(f"term:{term.id} section:", Section.id)
+    former = (
+        select(Section.id, Course.code, Section.number)
+        .join(Course, Section.course_id == Course.id)
+        .where(
+            Section.term_id == term.id,
+            or_(
+                and_(Section.deleted_at.is_not(None), Section.status != "NEW"),
+                and_(Section.status == "NEW", subject.in_(unpublished)),
+            ),
+        )
+    )
+    found = session.execute(former)
     return {row.id: f"{requisites.shown(row.code)}-{row.number}" for row in found}
 
 
@@ -304,25 +322,6 @@ def _grouped(session: Session, query: Any) -> dict[int, list[Any]]:
 
 
 # The queries of a term's sections; the first column is the id of the section.
-
-DRAFTS_AGAIN = ("section.unpublish", "section.reoffer")
-
-
-def select_former(term_id: int) -> Any:
-    """Select deleted sections and drafts that were published once: students see no others."""
-    unpublished = select(AuditEntry.subject).where(AuditEntry.action.in_(DRAFTS_AGAIN))
-    subject = func.concat(f"term:{term_id} section:", Section.id)
-    return (
-        select(Section.id, Course.code, Section.number)
-        .join(Course, Section.course_id == Course.id)
-        .where(
-            Section.term_id == term_id,
-            or_(
-                and_(Section.deleted_at.is_not(None), Section.status != "NEW"),
-                and_(Section.status == "NEW", subject.in_(unpublished)),
-            ),
-        )
-    )
 
 
 def select_meetings(term_id: int) -> Any:

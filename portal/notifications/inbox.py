@@ -79,10 +79,6 @@ def mark(account: int, notice: int, *, older: bool = False) -> None:
     forget(account)
 
 
-def _box(account: int) -> UnreadCount:
-    return _box_of_each([account])[account]
-
-
 def _box_of_each(accounts: Collection[int]) -> dict[int, UnreadCount]:
     """Return the counts of many accounts, in one statement."""
     with read_only() as db:
@@ -103,4 +99,4 @@ def _counts() -> Select[*tuple[Any, ...]]:
 
 
 # Every request has already checked for changes when it identified the visitor.
-_boxes = caches.register("inbox", _box, _box_of_each)
+_boxes = caches.register("inbox", lambda account: _box_of_each([account])[account], _box_of_each)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from typing import Any
 from urllib.parse import quote_plus
 
@@ -347,15 +348,9 @@ def _request_decided(notification: Notification) -> NotificationText:
 # Applications of students
 
 
-def _application_sent(notification: Notification) -> NotificationText:
-    return _application_waits(notification, "/admin/applications")
-
-
-def _application_for_decider(notification: Notification) -> NotificationText:
-    return _application_waits(notification, "/teaching/applications")
-
-
-def _application_waits(notification: Notification, queue: str) -> NotificationText:
+def _application_waits(
+    notification: Notification, queue: str = "/teaching/applications"
+) -> NotificationText:
     title = _("There is a new application for %(name)s", name=_about(notification))
     step = NextStep(_("View the application"), f"{queue}/{notification.data['application']}")
     return NotificationText(title, (_("It is waiting for a decision."),), step, "wait")
@@ -550,7 +545,7 @@ APPLICATION_MOVED = Kind(
 )
 APPLICATION_SENT = Kind(
     "application_sent",
-    _application_sent,
+    partial(_application_waits, queue="/admin/applications"),
     _l("Someone has sent an application"),
     _l("It is waiting for a decision."),
     toast=True,
@@ -558,7 +553,7 @@ APPLICATION_SENT = Kind(
 )
 APPLICATION_AT_DEPARTMENT = Kind(
     "application_waiting",
-    _application_for_decider,
+    _application_waits,
     _l("Someone has sent an application to your department"),
     _l("It is waiting for a decision."),
     toast=True,
@@ -566,7 +561,7 @@ APPLICATION_AT_DEPARTMENT = Kind(
 )
 CONSENT_ASKED = Kind(
     "consent_asked",
-    _application_for_decider,
+    _application_waits,
     _l("A student asks for your consent"),
     _l("For a class of yours that needs it."),
     toast=True,

@@ -74,7 +74,9 @@ class MailSender:
                 return False
             with following(outgoing.correlation):
                 if outgoing.until < datetime.now(UTC):
-                    outbox.mark_dead(outgoing, _too_late(outgoing.error))
+                    last = _k("Too old to send. Last error: %(what)s")
+                    error = stored_message(last, what=outgoing.error) if outgoing.error else ""
+                    outbox.mark_dead(outgoing, error or _k("Too old to send."))
                     return True
                 try:
                     mail = compose(session, outgoing)
@@ -107,13 +109,6 @@ class MailSender:
             if outgoing.kind == outbox.REPORT:
                 report_sent.send(session, outgoing)
         return True
-
-
-def _too_late(error: str) -> str:
-    """Return the error of a mail that became too old, with the last error of the server."""
-    if not error:
-        return _k("Too old to send.")
-    return stored_message(_k("Too old to send. Last error: %(what)s"), what=error)
 
 
 @cache

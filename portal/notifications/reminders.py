@@ -48,7 +48,8 @@ def due(session: Session | Connection, now: datetime) -> list[Due]:
     Those of a draft of a term wait until it is published.
     """
     found = []
-    for lead, after in _leads():
+    # Each lead time (minutes) with the next one: 1440 and 15, 15 and 0.
+    for lead, after in pairwise([*sorted(backend().settings.reminders, reverse=True), 0]):
         ahead, then = timedelta(minutes=lead), timedelta(minutes=after)
         times = {"lead": lead, "ahead": ahead, "soon": now + ahead, "sooner": now + then}
         found += [Due(*row) for row in session.execute(_of_lead(), times)]
@@ -133,8 +134,3 @@ def _next(window: Window, after: int) -> Select[int]:
         Student.deleted_at.is_(None), Student.account_id > after
     )
     return among(students, window.cohort).order_by(Student.account_id).limit(AT_ONCE)
-
-
-def _leads() -> Iterable[tuple[int, int]]:
-    """Return each lead time (minutes) with the next one: 1440 and 15, 15 and 0."""
-    return pairwise([*sorted(backend().settings.reminders, reverse=True), 0])

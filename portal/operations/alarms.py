@@ -46,11 +46,7 @@ def alarms(figures: Figures) -> list[Alarm]:
     """Return the alarms of the whole portal, the worst first."""
     return _sorted(
         [
-            *_of_stores(figures),
-            *_of_consistency(figures),
-            *_of_rooms(figures),
-            *_of_rounds(figures),
-            *_of_draws(figures),
+            *_of_decisions(figures),
             *_of_jobs(figures.jobs),
             *_of_failed_jobs(figures.jobs),
             *_of_outbox(figures.stored),
@@ -67,11 +63,7 @@ def opening_alarms(
     """Return the alarms that matter to the opening of a window, the worst first."""
     return _sorted(
         [
-            *_of_stores(figures),
-            *_of_consistency(figures),
-            *_of_rooms(figures),
-            *_of_rounds(figures),
-            *_of_draws(figures),
+            *_of_decisions(figures),
             *_of_jobs(figures.jobs, DECIDING),
             *_of_record(figures),
             *_of_readiness(now, ready),
@@ -83,6 +75,12 @@ def opening_alarms(
 
 def _sorted(found: list[Alarm]) -> list[Alarm]:
     return sorted(found, key=lambda alarm: alarm.tone != "stop")
+
+
+def _of_decisions(figures: Figures) -> Iterator[Alarm]:
+    """Yield the alarms about what decides on seats."""
+    for found in (_of_stores, _of_consistency, _of_rooms, _of_rounds, _of_draws):
+        yield from found(figures)
 
 
 def _of_stores(figures: Figures) -> Iterator[Alarm]:

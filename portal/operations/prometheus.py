@@ -175,11 +175,8 @@ def _set_rooms(gauges: Gauges, terms: Sequence[TermNow]) -> None:
         for window in each.windows:
             labels, room = (each.term.id, window.window.id), window.room
             if room:
-                gauges.set("room_waiting", room.waiting, *labels)
-                gauges.set("room_inside", room.inside, *labels)
-                gauges.set("room_per_minute", room.per_minute, *labels)
-                gauges.set("room_share", room.share, *labels)
-                gauges.set("room_at_once", room.at_once, *labels)
+                for name in ("waiting", "inside", "per_minute", "share", "at_once"):
+                    gauges.set(f"room_{name}", getattr(room, name), *labels)
 
 
 def _set_outboxes(gauges: Gauges, session: Session) -> None:

@@ -3,7 +3,7 @@
 A new report is one entry of REPORTS. Pages, rights, mails and audit entries follow from it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,39 +136,30 @@ def _applications(catalog: TermCatalog, _who: Visitor) -> TermReport:
 
 
 def _result(catalog: TermCatalog, _who: Visitor) -> TermReport | None:
-    made = _last_window(catalog.term.id)
-    if made is None:
-        return None
-    rows = list(window_files.result_rows(catalog, made))
-    return TermReport(rows, _students(made), _window_page(made, "report"))
+    return _of_window(catalog, "report", lambda made: window_files.result_rows(catalog, made))
 
 
 def _fairness(catalog: TermCatalog, _who: Visitor) -> TermReport | None:
-    made = _last_window(catalog.term.id)
+    return _of_window(catalog, "fairness", window_files.fairness_rows)
+
+
+def _of_window(
+    catalog: TermCatalog, page: str, rows: Callable[[WindowReport], Iterable[Row]]
+) -> TermReport | None:
+    """Return a report on the window that ended last; None if none has ended."""
+    found = select(WindowReport).where(WindowReport.term_id == catalog.term.id)
+    with transaction() as session:
+        made = session.scalar(found.order_by(WindowReport.seq.desc()).limit(1))
     if made is None:
         return None
-    rows = list(window_files.fairness_rows(made))
-    return TermReport(rows, _students(made), _window_page(made, "fairness"))
-
-
-def _last_window(term: int) -> WindowReport | None:
-    """Return the report of the window that ended last; None if none has ended."""
-    found = select(WindowReport).where(WindowReport.term_id == term)
-    with transaction() as session:
-        return session.scalar(found.order_by(WindowReport.seq.desc()).limit(1))
-
-
-def _students(made: WindowReport) -> list[tuple[str, int]]:
     students = made.result["students"]
-    return [
+    figures = [
         (_("Students"), students["all"]),
         (_("Students who tried to register"), students["asked"]),
         (_("Students with a seat"), students["seated"]),
     ]
-
-
-def _window_page(made: WindowReport, name: str) -> str:
-    return f"/admin/terms/{made.term_id}/windows/{made.window_id}/{name}"
+    url = f"/admin/terms/{made.term_id}/windows/{made.window_id}/{page}"
+    return TermReport(list(rows(made)), figures, url)
 
 
 SECTIONS = (Right.SEE_SECTIONS,)

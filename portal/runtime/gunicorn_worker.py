@@ -51,7 +51,9 @@ class Worker(GeventWorker):  # type: ignore[misc]
         first answer.
         """
         if not waits(sock, req.version):
-            _count_dropped()
+            from portal.core.metrics import DROPPED  # noqa: PLC0415  only after gevent has patched
+
+            DROPPED.inc()
             raise StopIteration  # as gunicorn ends a connection
         super().handle_request(listener_name, req, sock, addr)
 
@@ -129,12 +131,6 @@ def waits(sock: Any, version: tuple[int, int]) -> bool:
     except OSError:
         return False
     return not _resets(sock)
-
-
-def _count_dropped() -> None:
-    from portal.core.metrics import DROPPED  # noqa: PLC0415  only after gevent has patched
-
-    DROPPED.inc()
 
 
 def _resets(sock: Any) -> bool:

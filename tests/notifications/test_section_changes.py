@@ -22,7 +22,8 @@ def edit(story: Story, cast: Cast, **fields: Any) -> None:
         stored = sections.find_section(session, story.term.id, story.section.id)
     assert stored
     seen = sections.SeenSection(story.term.id, story.section.id, stored.version)
-    sections.edit_section(seen, replace(stored.details, **fields), cast.max.id, "as it is")
+    wanted = replace(stored.details, **fields)
+    sections.edit_sections([(seen, wanted)], cast.max.id, "as it is")
 
 
 def changed(story: Story, cast: Cast, **fields: Any) -> None:

@@ -27,7 +27,7 @@ def resize(rush: Rush, section: int, by: int, capacity: int) -> None:
         SeenSection(rush.term, section, now.version),
         replace(now.details, capacity=capacity),
     )
-    sections.edit_section(seen, wanted, by, "Another room.")
+    sections.edit_sections([(seen, wanted)], by, "Another room.")
     assert send_sections(rush.term, section)
 
 

@@ -173,7 +173,11 @@ def columns_of(
     """
     if meanings and same_headings(header, [heading for heading, _column in meanings]):
         left = [(compared(heading), column) for heading, column in meanings]
-        meant = [left.pop(_place(left, compared(heading)))[1] for heading in header]
+        meant = []
+        for written in map(compared, header):
+            pair = next(each for each in left if each[0] == written)
+            left.remove(pair)
+            meant.append(pair[1])
         unused = [f"({' '.join(heading.split())})" if heading else "" for heading in header]
         return [
             column or ("" if unused[at] in unused[:at] else unused[at])
@@ -187,10 +191,6 @@ def columns_of(
     if "course_number" in found and "subject" not in found and "course_id" not in found:
         found[found.index("course_number")] = "course_id"  # "Course" alone is its whole code
     return found
-
-
-def _place(pairs: list[tuple[str, str]], written: str) -> int:
-    return next(at for at, (heading, _column) in enumerate(pairs) if heading == written)
 
 
 def _column_of(written: str, headings: Mapping[str, list[str]]) -> str:

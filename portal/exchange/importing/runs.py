@@ -65,6 +65,7 @@ READERS = {"semester": stage_semester, "oneroster": stage_oneroster}
 NO_TIMEOUTS = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0"
 # Errors that say nothing about an import. A worker retries the import; the command does not.
 INTERRUPTIONS = (*failures.TRANSIENT, Busy, NoLongerPossible)
+CHANGED = _k("The data in the portal has changed since the preview.")
 INTERRUPTED = _k("The import was interrupted: %(error)s.")
 LONGEST = 60 * 60  # seconds that a job may take
 LOOK_AGAIN = 0.5  # seconds
@@ -124,7 +125,7 @@ def read(import_id: int, files: Files, report: Report, progress: Progress) -> Co
         edits.keep_edits(session, import_id, report, stage.bases, overwrite=options.overwrite)
         edits.note_removed_instructors(session, import_id, report)
         if options.past:
-            staging.open_classes(session, import_id)
+            session.execute(staging.OPEN_CLASSES, {"id": import_id})
         counts, digest = compare(session, import_id)
         pair_moves(session, import_id, counts)
         if count_changes(counts.get(ENROLLMENT, {})):
@@ -182,10 +183,13 @@ def apply(import_id: int, progress: Progress) -> list[int]:
         staging.refuse_protected(session, import_id, Report(), people=options.people)
         gone = not options.overwrite and edits.uses_deleted_rooms(session, import_id)
         if gone or current_digest(session, import_id) != found.digest:
-            raise StaleError(_k("The data in the portal has changed since the preview."))
+            raise StaleError(CHANGED)
         with upserts.recording_section_changes(session, import_id, counts):
             upserts.write_changes(session, import_id, counts, progress)
-        _change_statuses(session, found)
+        try:
+            statuses.change_statuses(session, found)
+        except (sections.Stale, sections.NotPossible) as error:
+            raise StaleError(CHANGED) from error
         edits.remember(session, import_id, counts, overwrite=options.overwrite)
         history.store(session, import_id)
         seats = count_changes(counts.get(ENROLLMENT, {}))
@@ -206,14 +210,6 @@ def apply(import_id: int, progress: Progress) -> list[int]:
         import_jobs.clear(session, [import_id], tables)
         session.execute(DELETE_ALL_BUT_ENROLLMENTS, {"id": import_id})
     return terms
-
-
-def _change_statuses(session: Session, found: Import) -> None:
-    """Publish, confirm and cancel sections as the files say."""
-    try:
-        statuses.change_statuses(session, found)
-    except (sections.Stale, sections.NotPossible) as error:
-        raise StaleError(_k("The data in the portal has changed since the preview.")) from error
 
 
 def apply_enrollments(import_id: int, progress: Progress) -> None:

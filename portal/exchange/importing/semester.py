@@ -263,7 +263,9 @@ def read_semester(
     semester.listed = _listed_fields(tables)
     for name in tables.unused:
         Row(name, 0, {}, report).note("file_needless")
-    _note_not_stored(semester)
+    for column, noted in semester.not_stored.items():
+        text = _k("Rows with a value: %(count)s.")
+        noted[0].note("not_represented", column, text, count=f"{len(noted):,}")
     for section in semester.sections.values():
         _read_levels(section)
         if section.row["has_prereqs"].upper() in {"Y", "YES"} and not section.fields.get(
@@ -663,13 +665,6 @@ def _keep_not_stored(row: Row, semester: Semester, *columns: str) -> None:
             semester.not_stored.setdefault(column, []).append(row)
 
 
-def _note_not_stored(semester: Semester) -> None:
-    """Report each column that is not stored, once, with its first value."""
-    for column, rows in semester.not_stored.items():
-        text = _k("Rows with a value: %(count)s.")
-        rows[0].note("not_represented", column, text, count=f"{len(rows):,}")
-
-
 def _read_section_credits(
     row: Row, course: Course, here: KnownRecords
 ) -> tuple[Credits | None, bool]:
@@ -694,15 +689,13 @@ def _read_section_credits(
 
 
 def _read_field(row: Row, field_: SectionField) -> Any:
-    """Return a plain field; a text of several lines as the source has it."""
+    """Return a plain field; a text of several lines as the source has it.
+
+    Of a yes or no, blank is no. Another text is reported, and is a yes.
+    """
     column = field_.imported_from
-    if field_.stored_as == "bool":
-        return _read_flag(row, column)
-    return row[column] if field_.several_lines else row.text(column, field_.longest)
-
-
-def _read_flag(row: Row, column: str) -> bool:
-    """Return whether a cell says yes; blank is no. Report another text, which is a yes."""
+    if field_.stored_as != "bool":
+        return row[column] if field_.several_lines else row.text(column, field_.longest)
     flag = flag_of(row[column])
     if flag is None:
         row.note("flag_unreadable", column)

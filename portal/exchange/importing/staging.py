@@ -503,11 +503,6 @@ def note_namesakes(session: Session, import_id: int, report: Report) -> None:
         report.add(Note("namesake", file, line, name, "instructors", name, ""))
 
 
-def open_classes(session: Session, import_id: int) -> None:
-    """Open new classes that have students but no seats in the files."""
-    session.execute(OPEN_CLASSES, {"id": import_id})
-
-
 def _refuse(session: Session, import_id: int, reason: str, report: Report) -> None:
     seen = set()
     for row in session.execute(text(REFUSALS[reason]), {"id": import_id}):

@@ -204,8 +204,10 @@ def export_command(target: Path, term: str) -> None:
     """
     click.echo(f"Exporting from {portal()}.", err=True)
     with connected():
-        if term:
-            check_term(term)
+        try:
+            terms_named(term)
+        except LookupError as error:
+            raise click.ClickException(str(error)) from None
         missing = list(record_all())
         of_term = write_workbook if target.suffix.lower() == ".xlsx" else write_semester
         write = partial(of_term, term) if term else write_oneroster
@@ -218,14 +220,6 @@ def export_command(target: Path, term: str) -> None:
     for each in missing:
         click.echo(f"NOT in the file: {each}", err=True)
     raise SystemExit(bool(missing))
-
-
-def check_term(name: str) -> None:
-    """Raise ClickException if no term has that name."""
-    try:
-        terms_named(name)
-    except LookupError as error:
-        raise click.ClickException(str(error)) from None
 
 
 def _write_all(write: Callable[[BinaryIO], None], out: BinaryIO, target: Path) -> None:

@@ -40,18 +40,14 @@ def jobs_command(ids: tuple[str, ...], *, retry: bool, discard: bool) -> None:
                 dead_letters.retry(parts.redis, job)
             else:
                 dead_letters.discard(parts.redis, job)
-    _say(found, at_length=bool(ids))
+    for job in found:
+        click.echo(f"{job.id}  {job.died_at:%Y-%m-%d %H:%M}  {job.queue}")
+        click.echo(job.trace if ids else f"    {job.error}")
     if retry or discard:
         click.echo(f"{'Retrying' if retry else 'Discarded'}: {len(found)}.", err=True)
     elif not found:
         click.echo("No failed jobs.", err=True)
     raise SystemExit(bool(found) and not (retry or discard))
-
-
-def _say(found: list[dead_letters.DeadLetter], *, at_length: bool) -> None:
-    for job in found:
-        click.echo(f"{job.id}  {job.died_at:%Y-%m-%d %H:%M}  {job.queue}")
-        click.echo(job.trace if at_length else f"    {job.error}")
 
 
 # `fairseat queues`: what each queue does, and whether it is paused.
@@ -154,17 +150,11 @@ def _chosen_draw(term: int | None, window: int | None) -> Draw:
 
 def _read(source: str) -> Draw:
     try:
-        return draw.parse(_fetched(source) if "://" in source else _written(source))
+        if "://" in source:
+            answer = requests.get(source, timeout=TIMEOUT_SECONDS)
+            answer.raise_for_status()
+            return draw.parse(str(answer.text))
+        with click.open_file(source, encoding="utf-8") as file:
+            return draw.parse(str(file.read()))
     except (OSError, ValueError) as error:
         raise click.ClickException(f"{source}: {error}") from error
-
-
-def _fetched(address: str) -> str:
-    answer = requests.get(address, timeout=TIMEOUT_SECONDS)
-    answer.raise_for_status()
-    return str(answer.text)
-
-
-def _written(path: str) -> str:
-    with click.open_file(path, encoding="utf-8") as file:
-        return str(file.read())

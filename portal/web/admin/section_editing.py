@@ -68,9 +68,8 @@ def edit(term_id: int, section_id: int) -> ResponseReturnValue:
 
     def store(confirmed: RecordChange[Any]) -> ResponseReturnValue:
         seen = SeenSection(term_id, section_id, stored.version)
-        sections.edit_section(
-            seen, details, confirmed.by, confirmed.reason, new_rooms=may_add_rooms()
-        )
+        several = [(seen, details)]
+        sections.edit_sections(several, confirmed.by, confirmed.reason, new_rooms=may_add_rooms())
         apply_in_ledger(term_id, section_id)
         name = f"{requisites.shown(stored.course_code)}-{details.number}"
         flash(_("Changed: %(name)s.", name=name))

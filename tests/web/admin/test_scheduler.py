@@ -211,7 +211,7 @@ def test_room_that_goes_meanwhile_is_not_restored(own: Section, cast: Cast) -> N
     wanted = replace(details(own), meetings=(MeetingView("", "Hall 9", clashes=True),))
     seen = SeenSection(own.term_id, own.id, stored(own).version)
     with pytest.raises(NotPossible, match="room_unknown"):
-        sections.edit_section(seen, wanted, cast.max.id, new_rooms=False)
+        sections.edit_sections([(seen, wanted)], cast.max.id, new_rooms=False)
 
 
 def test_search_finds_own_sections_and_rooms_but_no_students(

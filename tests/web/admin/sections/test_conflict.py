@@ -121,7 +121,7 @@ def test_one_of_many_simultaneous_changes_is_stored(section: Section, cast: Cast
     def raised(capacity: int) -> bool:
         wanted = replace(now.details, capacity=capacity)
         try:
-            sections.edit_section(seen, wanted, cast.max.id, f"To {capacity}.")
+            sections.edit_sections([(seen, wanted)], cast.max.id, f"To {capacity}.")
         except Stale:
             return False
         return True

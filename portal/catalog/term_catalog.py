@@ -16,6 +16,7 @@ from portal.catalog.search import Query, correct_words
 from portal.catalog.views import MeetingView, SectionView, TermView
 from portal.core.cache import Cache
 from portal.core.db import transaction
+from portal.core.errors import CommandError
 from portal.core.i18n import _
 from portal.ledger.types import SeatCounts
 
@@ -211,13 +212,13 @@ def offered_terms() -> list[Term]:
 
 
 def terms_named(name: str = "") -> list[tuple[int, str]]:
-    """Return id and name of the term of that name, or of every term; raise LookupError."""
+    """Return id and name of the term of that name, or of every term; raise CommandError."""
     found = select(Term.id, Term.name).where(Term.deleted_at.is_(None)).order_by(Term.id)
     with transaction() as session:
         terms = [(row.id, row.name) for row in session.execute(found)]
     chosen = [term for term in terms if name in {"", term[1]}]
     if name and not chosen:
-        raise LookupError(f"There is no term named {name!r}.")
+        raise CommandError(f"There is no term named {name!r}.")
     return chosen
 
 

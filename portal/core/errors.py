@@ -1,7 +1,11 @@
-"""The base class of refusals."""
+"""The base classes of refusals, and of errors that end a command."""
 
 from collections.abc import Mapping
 from typing import ClassVar
+
+
+class CommandError(Exception):
+    """It ends a command, which prints the message: why it is not possible."""
 
 
 class Refused(Exception):

@@ -18,6 +18,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
 from portal.core.db import transaction, with_driver
+from portal.core.errors import CommandError
 from portal.core.settings import ROOT
 
 BEFORE_1_0 = re.compile(r"00\d\d")  # revisions before the first release
@@ -39,18 +40,14 @@ GRANTS = f"""
 """  # noqa: S608
 
 
-class OldTablesError(RuntimeError):
-    """A version before 1.0.0 made the tables."""
-
-
 def upgrade(url: str, revision: str = "head", *, portal: str = "") -> None:
     """Run the migrations that the database at `url` lacks, up to `revision`.
 
     With `portal`, the portal's address of the same database, its role gets its grants. Raises
-    OldTablesError.
+    CommandError for tables of a version before 1.0.0.
     """
     if is_old(_revision(url)):
-        raise OldTablesError(OLD)
+        raise CommandError(OLD)
     command.upgrade(_config(url), revision)
     if portal and make_url(portal).username != make_url(url).username:
         with as_owner(url) as session:

@@ -7,6 +7,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
+from portal.core.errors import CommandError
+
 Network = IPv4Network | IPv6Network
 
 INSTALLED = Path(__file__).resolve().parents[1] / "resources"  # exists only in an installed wheel
@@ -20,7 +22,7 @@ LONGEST_GRADE = 8  # characters, as student records have it
 NOT_IN_GRADES = " ()\"'“”,;:="  # characters around grades in a prerequisite
 
 
-class SettingsError(ValueError):
+class SettingsError(CommandError):
     """Settings that the portal cannot run with."""
 
 

@@ -13,6 +13,7 @@ from portal.backend import backend
 from portal.catalog.models import Department, Instructor
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
+from portal.core.errors import CommandError
 from portal.people import passwords, tokens, visitors
 from portal.people.mail_links import InvalidLink
 from portal.people.models import ACTIVE, PERSON, Account
@@ -26,7 +27,7 @@ PAGE_SIZE, MAX_WORDS = 50, 6
 MAX_ENDED_SESSIONS = 200  # remembered of an account; one more ends all its sessions
 
 
-class AccountRefusedError(ValueError):
+class AccountRefusedError(CommandError):
     """The account can't be created or changed; the message says why and what would help."""
 
 

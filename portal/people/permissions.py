@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from portal.catalog.models import Section, Term
 from portal.core.audit_trail import AuditEntry, add_audit_entry
 from portal.core.db import transaction
+from portal.core.errors import CommandError
 from portal.people.models import Account, Permission, Student
 from portal.people.signals import permission_changed
 
@@ -18,10 +19,6 @@ from portal.people.signals import permission_changed
 SLACK = timedelta(seconds=5)
 CONSENT = "consent"  # the code of the reason that an instructor's consent lifts
 CONTENT = ("student_id", "section_id", "waives", "reason", "expires_at")
-
-
-class PermissionRefusedError(ValueError):
-    """The permission can't be granted or revoked; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -110,10 +107,10 @@ def grant_by_name(
 ) -> str:
     """Grant a permission from the command line, and return the student's name.
 
-    Raises PermissionRefusedError.
+    Raises CommandError.
     """
     if not reason.strip():
-        raise PermissionRefusedError("A permission needs a reason.")
+        raise CommandError("A permission needs a reason.")
     with transaction() as session:
         student, section = _student(session, target.student), _section(session, target)
         grant(session, NewPermission(student.id, section.id, waives, reason, until))
@@ -123,7 +120,7 @@ def grant_by_name(
 def revoke_by_name(target: Target, reason: str) -> int:
     """Revoke all permissions of the student for the section, and return how many there were.
 
-    Raises PermissionRefusedError.
+    Raises CommandError.
     """
     with transaction() as session:
         student, section = _student(session, target.student), _section(session, target)
@@ -177,18 +174,18 @@ def _student(session: Session, name: str) -> Student:
         .order_by((Student.number == name).desc())
     ).first()
     if found is None:
-        raise PermissionRefusedError(f"No student has the number or username {name!r}.")
+        raise CommandError(f"No student has the number or username {name!r}.")
     return found
 
 
 def _section(session: Session, target: Target) -> Section:
     term = session.scalar(select(Term).where(Term.name == target.term, Term.deleted_at.is_(None)))
     if term is None:
-        raise PermissionRefusedError(f"There is no term named {target.term!r}.")
+        raise CommandError(f"There is no term named {target.term!r}.")
     named = Section.term_id == term.id, Section.crn == target.crn, Section.deleted_at.is_(None)
     found = session.scalar(select(Section).where(*named))
     if found is None:
-        raise PermissionRefusedError(f"{target.term} has no section with the CRN {target.crn!r}.")
+        raise CommandError(f"{target.term} has no section with the CRN {target.crn!r}.")
     return found
 
 

@@ -25,7 +25,9 @@ def create(wanted: TokenRequest, *, by: int | None, reason: str = "") -> str:
     with transaction() as session:
         session.execute(text(LOCK))  # so that two tokens made at once can't share a name
         if session.scalars(_live(ApiToken.name == wanted.name)).first():
-            raise NameTakenError(wanted.name)
+            raise NameTakenError(
+                f"There is a service token {wanted.name!r}. Revoke it, or choose another name."
+            )
         account = Account(
             username=f"service-{secrets.token_hex(8)}", name=wanted.name, is_service=True
         )

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from portal.core.audit_trail import add_audit_entry
 from portal.core.cache import Cache
 from portal.core.db import transaction
+from portal.core.errors import CommandError
 from portal.people.models import ACTIVE, Account, ApiToken
 from portal.people.roles import PERSONAL_SCOPES
 from portal.people.signals import token_created
@@ -27,15 +28,11 @@ USE_PRECISION = timedelta(minutes=5)  # how exactly the last use is recorded
 UNKNOWN_TOKENS = 10_000  # remembered at most
 
 
-class UnknownUserError(LookupError):
-    """No account has that username."""
-
-
-class TooManyError(ValueError):
+class TooManyError(CommandError):
     """The account has as many live tokens as it may."""
 
 
-class NameTakenError(ValueError):
+class NameTakenError(CommandError):
     """The account has a live token of that name already."""
 
 
@@ -77,13 +74,13 @@ def create(account_id: int, wanted: TokenRequest) -> str:
 def create_for(username: str, wanted: TokenRequest) -> str:
     """Return the secret of a new token that the operator creates for an account.
 
-    Raises UnknownUserError and TooManyError.
+    Raises CommandError, which may be TooManyError.
     """
     with transaction() as session:
         named = Account.username == username, ACTIVE
         account_id = session.scalar(select(Account.id).where(*named))
         if account_id is None:
-            raise UnknownUserError(f"There is no account named {username!r}.")
+            raise CommandError(f"There is no account named {username!r}.")
         _usable_tokens(session, account_id)
         return add(session, account_id, wanted, reason=COMMAND_LINE)
 

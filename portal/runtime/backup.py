@@ -18,6 +18,7 @@ import psycopg2
 from psycopg2.extensions import make_dsn, parse_dsn
 
 from portal.core import schema
+from portal.core.errors import CommandError
 from portal.runtime.embedded_postgres import binary
 
 FORMAT = 1
@@ -26,10 +27,6 @@ ASIDE = "fairseat_before"  # the schema that holds the previous data until the n
 EVENTS = (
     "SELECT t.name, coalesce(c.seq, 0) FROM terms t LEFT JOIN checkpoints c ON c.term_id = t.id"
 )
-
-
-class BackupError(RuntimeError):
-    """A backup or restore failed; the message says why, and that nothing was changed."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +45,10 @@ class Manifest:
 def make(url: str, folder: Path) -> Manifest:
     """Copy one snapshot of the database at `url`; the folder appears complete or not at all.
 
-    Pages and claims go on meanwhile. Raises BackupError.
+    Pages and claims go on meanwhile. Raises CommandError.
     """
     if folder.exists() and any(folder.iterdir()):
-        raise BackupError(f"{folder} is not empty: name a new folder.")
+        raise CommandError(f"{folder} is not empty: name a new folder.")
     partial = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(mode=0o700, parents=True)
@@ -71,13 +68,13 @@ def make(url: str, folder: Path) -> Manifest:
 def check(folder: Path) -> Manifest:
     """Return the contents of the backup.
 
-    Raises BackupError unless it is complete and this portal can read it.
+    Raises CommandError unless it is complete and this portal can read it.
     """
     manifest = _verified(folder)
     if schema.is_old(manifest.revision):
-        raise BackupError("The backup is of a version before 1.0.0, which this one can't read.")
+        raise CommandError("The backup is of a version before 1.0.0, which this one can't read.")
     if not schema.knows(manifest.revision):
-        raise BackupError(f"The backup is of Fairseat {manifest.version}, newer than this one.")
+        raise CommandError(f"The backup is of Fairseat {manifest.version}, newer than this one.")
     return manifest
 
 
@@ -86,11 +83,11 @@ def _verified(folder: Path) -> Manifest:
         manifest = Manifest(**json.loads((folder / MANIFEST).read_text()))
         digest = _digest(folder / DUMP)
     except (OSError, ValueError, TypeError) as error:
-        raise BackupError(f"{folder} holds no backup: {error}.") from error
+        raise CommandError(f"{folder} holds no backup: {error}.") from error
     if manifest.format != FORMAT:
-        raise BackupError(f"The backup is of Fairseat {manifest.version}, newer than this one.")
+        raise CommandError(f"The backup is of Fairseat {manifest.version}, newer than this one.")
     if digest != manifest.sha256:
-        raise BackupError(f"{folder / DUMP} is not as it was made: its checksum differs.")
+        raise CommandError(f"{folder / DUMP} is not as it was made: its checksum differs.")
     return manifest
 
 
@@ -160,7 +157,7 @@ def _run(program: str, url: str, *arguments: str) -> None:
         env={**os.environ, **secret},
     )
     if done.returncode:
-        raise BackupError(f"{program} failed, and nothing was changed: {done.stderr.strip()}")
+        raise CommandError(f"{program} failed, and nothing was changed: {done.stderr.strip()}")
 
 
 def _connected(url: str) -> Any:

@@ -7,7 +7,7 @@ from importlib import import_module
 import click
 from flask.cli import AppGroup
 
-from portal.core.settings import SettingsError
+from portal.core.errors import CommandError
 
 # The module of each command, in the order of the help.
 MODULES = {
@@ -44,11 +44,11 @@ class Commands(AppGroup):
         return command
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; report invalid settings in one line."""
+        """Run the command; report in one line what makes it impossible."""
         os.umask(0o077)  # what a command and its child processes write is private
         try:
             return super().invoke(ctx)
-        except SettingsError as wrong:
+        except CommandError as wrong:
             raise click.ClickException(str(wrong)) from wrong
 
 

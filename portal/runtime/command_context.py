@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-import click
 from redis.exceptions import ConnectionError as LedgerAway
 from redis.exceptions import TimeoutError as LedgerLate
 from sqlalchemy.engine import URL, make_url
@@ -14,12 +13,13 @@ from portal import backend, subscribers
 from portal.backend import Backend
 from portal.core import schema
 from portal.core.db import with_driver
+from portal.core.errors import CommandError
+from portal.core.outage import first_line
 from portal.core.settings import Settings, SettingsError, var_folder
 from portal.ledger.errors import LedgerUnavailable
-from portal.runtime.data_folder import DataFolder, FolderError, Run, StartupError
+from portal.runtime.data_folder import DataFolder, FolderError, Run
 from portal.runtime.embedded_servers import Servers
 
-ERRORS = (StartupError, SettingsError, schema.OldTablesError)
 AWAY = (OperationalError, InterfaceError, LedgerAway, LedgerLate, LedgerUnavailable)
 SERVERS = ("DATABASE_URL", "REDIS_URL")
 NO_SECRET = "Set SECRET_KEY to the key of the portal that uses these {}."  # noqa: S105
@@ -28,12 +28,9 @@ NOTHING = "{} Start the portal with `fairseat up`, or set {} and SECRET_KEY."
 
 
 def portal() -> str:
-    """Return the name of the portal that a command uses; raise ClickException."""
-    try:
-        given = [f"{_where(name)} ({name})" for name in SERVERS if os.environ.get(name)]
-        return ", ".join(given if len(given) == len(SERVERS) else [_folder(), *given])
-    except ERRORS as error:
-        raise click.ClickException(str(error)) from error
+    """Return the name of the portal that a command uses; raise CommandError."""
+    given = [f"{_where(name)} ({name})" for name in SERVERS if os.environ.get(name)]
+    return ", ".join(given if len(given) == len(SERVERS) else [_folder(), *given])
 
 
 @contextmanager
@@ -42,16 +39,13 @@ def served(*, owner: bool = False) -> Iterator[None]:
 
     With `owner`, the block may change the tables as well.
     """
-    try:
-        if _all_given():
-            if not os.environ.get("SECRET_KEY"):
-                raise click.ClickException(NO_SECRET.format(" and ".join(SERVERS)))
-            _check_databases()
-        else:
-            _find_running(owner=owner)
-        yield
-    except ERRORS as error:
-        raise click.ClickException(str(error)) from error
+    if _all_given():
+        if not os.environ.get("SECRET_KEY"):
+            raise CommandError(NO_SECRET.format(" and ".join(SERVERS)))
+        _check_databases()
+    else:
+        _find_running(owner=owner)
+    yield
 
 
 @contextmanager
@@ -62,11 +56,8 @@ def connected() -> Iterator[Backend]:
             os.environ.update(urls)
             subscribers.connect()
             yield backend.connect(Settings.read())
-    except ERRORS as error:
-        raise click.ClickException(str(error)) from error
     except AWAY as away:
-        reason = (str(away).splitlines() or [type(away).__name__])[0]
-        raise click.ClickException(f"A server does not respond: {reason}") from away
+        raise CommandError(f"A server does not respond: {first_line(away)}") from away
 
 
 @contextmanager

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from portal.core.errors import CommandError
+
 TIMEOUT = 30.0
 OPEN = (
     "The data folder {0} is open to other users, and not ours to close, as it holds other things."
@@ -22,7 +24,7 @@ OF_OTHERS = (
 )
 
 
-class StartupError(RuntimeError):
+class StartupError(CommandError):
     """The portal cannot start; the message says why."""
 
 

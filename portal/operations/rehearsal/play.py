@@ -13,6 +13,7 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import read_only, transaction
+from portal.core.errors import CommandError
 from portal.operations.rehearsal import practice_term, report
 from portal.operations.rehearsal.behavior import RUSH
 from portal.operations.rehearsal.crowd import Crowd, Timeline
@@ -31,7 +32,7 @@ LOCK = "hashtext('fairseat rehearsal')"
 Tell = Callable[[dict[str, Any]], None]
 
 
-class RefusedError(Exception):
+class RefusedError(CommandError):
     """The rehearsal cannot be played; the message says why."""
 
 

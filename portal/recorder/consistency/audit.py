@@ -34,7 +34,7 @@ Report = dict[str, Any]
 def audit(name: str = "", keep: Callable[[int, Report], None] | None = None) -> Report:
     """Return the differences of the named term, or of every term.
 
-    Each term's report is passed to `keep`. Raises LookupError.
+    Each term's report is passed to `keep`. Raises CommandError.
     """
     reports = []
     for number, term in terms_named(name):

@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from portal.backend import Backend
 from portal.catalog.term_catalog import terms_named
 from portal.core import logs, schema
+from portal.core.errors import CommandError
 from portal.core.outage import AWAY, first_line
 from portal.ledger import replicas
 from portal.ledger.errors import LedgerUnavailable
@@ -28,7 +29,7 @@ from portal.runtime.command_context import connected
 from portal.runtime.commands.common import note
 from portal.runtime.commands.consistency import print_plan, restore_term
 
-WRONG = (click.ClickException, psycopg2.Error, SQLAlchemyError, *AWAY)
+WRONG = (CommandError, psycopg2.Error, SQLAlchemyError, *AWAY)
 AGAIN = timedelta(minutes=5)  # the longest wait after a failed backup
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
@@ -107,12 +108,12 @@ def _one_more(folder: Path, keep: int) -> bool:
 def _make(folder: Path) -> Manifest:
     with connected() as parts:
         for missing in record_all():
-            raise click.ClickException(f"No backup was made: {missing}")
+            raise CommandError(f"No backup was made: {missing}")
         click.echo("All decisions are recorded. Copying PostgreSQL…")
         try:
             made = backup.make(parts.settings.database_url, folder)
-        except (backup.BackupError, OSError) as wrong:
-            raise click.ClickException(str(wrong)) from wrong
+        except OSError as wrong:
+            raise CommandError(str(wrong)) from wrong
         note("backup.made", "portal", {"made_at": made.made_at, "events": made.events})
     return made
 
@@ -163,16 +164,13 @@ def restore_command(folder: Path, *, yes: bool, forget: bool) -> None:
     click.echo(f"Restoring into {command_context.portal()}.")
     with connected() as parts:
         url = parts.settings.owner_url
-        try:
-            manifest = backup.check(folder)
-            if connections := backup.busy(url):
-                raise click.ClickException(BUSY.format(connections))
-            if not yes and backup.used(url):
-                raise click.ClickException(USED.format(manifest.made_at))
-            click.echo(f"Restoring PostgreSQL as of {manifest.made_at}…")
-            backup.load(url, folder)
-        except backup.BackupError as wrong:
-            raise click.ClickException(str(wrong)) from wrong
+        manifest = backup.check(folder)
+        if connections := backup.busy(url):
+            raise click.ClickException(BUSY.format(connections))
+        if not yes and backup.used(url):
+            raise click.ClickException(USED.format(manifest.made_at))
+        click.echo(f"Restoring PostgreSQL as of {manifest.made_at}…")
+        backup.load(url, folder)
         schema.upgrade(url, portal=parts.settings.database_url)
         _delete_other_terms(parts, set() if forget else {number for number, _ in terms_named()})
         for number, name in terms_named():

@@ -50,8 +50,6 @@ def term_command(name: str, action: str, reason: str) -> None:
         try:
             [(term_id, _name)] = terms_named(name)
             terms.change_state(term_id, action, None, reason)
-        except LookupError as error:
-            raise click.ClickException(str(error)) from error
         except InTheWay as way:
             names = "\n".join(f"  {each.text}" for each in way.obstacles)
             raise click.ClickException(f"The term has these:\n{names}") from way

@@ -8,6 +8,7 @@ import click
 from portal.backend import backend
 from portal.catalog.term_catalog import terms_named
 from portal.core import schema
+from portal.core.errors import CommandError
 from portal.ledger.errors import LedgerUnavailable
 from portal.recorder.consistency import audit_runs, repair, restore
 from portal.recorder.consistency.audit import (
@@ -322,8 +323,8 @@ def chosen(name: str) -> list[tuple[int, str]]:
     """Return the term of that name, or all; raise BadParameter for an unknown name."""
     try:
         return terms_named(name)
-    except LookupError as error:
-        raise click.BadParameter(str(error.args[0]), param_hint="--term") from error
+    except CommandError as error:
+        raise click.BadParameter(str(error), param_hint="--term") from error
 
 
 def print_differences(differences: list[Difference]) -> None:

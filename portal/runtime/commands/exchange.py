@@ -204,10 +204,7 @@ def export_command(target: Path, term: str) -> None:
     """
     click.echo(f"Exporting from {portal()}.", err=True)
     with connected():
-        try:
-            terms_named(term)
-        except LookupError as error:
-            raise click.ClickException(str(error)) from None
+        terms_named(term)
         missing = list(record_all())
         of_term = write_workbook if target.suffix.lower() == ".xlsx" else write_semester
         write = partial(of_term, term) if term else write_oneroster

@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from portal.backend import backend
+from portal.core.errors import CommandError
 from portal.notifications.mail import is_address
 from portal.people import accounts, permissions, service_tokens, signing_keys, staff, tokens
-from portal.people.permissions import PermissionRefusedError, Target
+from portal.people.permissions import Target
 from portal.people.roles import PERSONAL_SCOPES, SERVICE_SCOPES, STAFF_ROLES
 from portal.people.tokens import TokenRequest
 from portal.registration.reasons import PERMISSIONS
@@ -70,12 +71,7 @@ def account_command(
         password = (
             sys.stdin.readline().rstrip("\r\n") if password_stdin else secrets.token_urlsafe(12)
         )
-        try:
-            made = accounts.ensure_account(
-                accounts.NewAccount(username, password=password, **choices)
-            )
-        except accounts.AccountRefusedError as refused:
-            raise click.ClickException(str(refused)) from refused
+        made = accounts.ensure_account(accounts.NewAccount(username, password=password, **choices))
     if not made:
         click.echo(f"Updated the account {username!r}. Its password was not changed.", err=True)
         return
@@ -139,19 +135,10 @@ def token_command(user: str, *, service: bool, revoke: bool, **choices: Any) -> 
         if revoke:
             _revoke_service_token(user)
             return
-        try:
-            secret = _service_token(wanted) if service else tokens.create_for(user, wanted)
-        except (tokens.UnknownUserError, tokens.TooManyError) as refused:
-            raise click.ClickException(str(refused)) from refused
-    click.echo(secret)
-
-
-def _service_token(wanted: TokenRequest) -> str:
-    try:
-        return service_tokens.create(wanted, by=None, reason=tokens.COMMAND_LINE)
-    except tokens.NameTakenError as taken:
-        message = f"There is a service token {wanted.name!r}. Revoke it, or choose another name."
-        raise click.ClickException(message) from taken
+        if service:
+            click.echo(service_tokens.create(wanted, by=None, reason=tokens.COMMAND_LINE))
+        else:
+            click.echo(tokens.create_for(user, wanted))
 
 
 def _revoke_service_token(name: str) -> None:
@@ -208,10 +195,7 @@ def override_command(student: str, *, term: str, crn: str, revoke: bool, **choic
         raise click.UsageError("Use either --waive or --revoke.")
     target = Target(student, term, crn)
     with connected():
-        try:
-            message = _revoked(target, choices["reason"]) if revoke else _granted(target, **choices)
-        except PermissionRefusedError as refused:
-            raise click.ClickException(str(refused)) from refused
+        message = _revoked(target, choices["reason"]) if revoke else _granted(target, **choices)
     click.echo(message, err=True)
 
 
@@ -223,9 +207,7 @@ def _granted(target: Target, waive: tuple[str, ...], reason: str, until: datetim
 def _revoked(target: Target, reason: str) -> str:
     number = permissions.revoke_by_name(target, reason)
     if not number:
-        raise PermissionRefusedError(
-            f"{target.student!r} has no permission for section {target.crn}."
-        )
+        raise CommandError(f"{target.student!r} has no permission for section {target.crn}.")
     return f"Revoked {number} permission{'' if number == 1 else 's'}."
 
 

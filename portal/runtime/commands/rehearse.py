@@ -90,15 +90,12 @@ def rehearse_command(students: int, minutes: float, *, anyway: bool, path: Path 
         settings = backend().settings
         if missing := not_ready(settings.url):
             raise click.ClickException(f"The portal is not ready at {settings.url}: {missing}.")
-        try:
-            report = play.play(
-                students,
-                round(60 * minutes),
-                lambda progress: status.update(PROGRESS.format(**progress)),
-                anyway=anyway,
-            )
-        except play.RefusedError as why:
-            raise click.ClickException(str(why)) from why
+        report = play.play(
+            students,
+            round(60 * minutes),
+            lambda progress: status.update(PROGRESS.format(**progress)),
+            anyway=anyway,
+        )
         page = render(report, settings.institution, now)
     _print(report, console)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import click
 
-from portal.core.settings import Settings, SettingsError, var_folder
+from portal.core.settings import Settings, var_folder
 from portal.runtime.data_folder import DataFolder, StartupError
 from portal.runtime.embedded_servers import Servers
 from portal.runtime.supervisor import Supervisor, owned, supervise
@@ -22,7 +22,7 @@ PATIENCE = 90.0  # seconds to wait for the next process
 def _errors_in_a_line() -> Iterator[None]:
     try:
         yield
-    except (StartupError, SettingsError, OSError) as error:
+    except OSError as error:
         raise click.ClickException(str(error)) from error
 
 

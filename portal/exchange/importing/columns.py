@@ -28,7 +28,7 @@ from portal.exchange.importing.models import (
     Meanings,
     Options,
 )
-from portal.exchange.importing.semester import name_of
+from portal.exchange.importing.named_term import name_of
 from portal.exchange.importing.semester_tables import shape_of, tables_of
 from portal.people.models import Account
 

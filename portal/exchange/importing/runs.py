@@ -48,10 +48,10 @@ from portal.exchange.importing.failures import (
 from portal.exchange.importing.files import Files, digest_of_path, open_files, unpacked
 from portal.exchange.importing.import_jobs import Busy, NoLongerPossible, ProgressReport
 from portal.exchange.importing.models import Import, ImportNote, ImportPart, ImportRow, Options
+from portal.exchange.importing.named_term import name_of
 from portal.exchange.importing.oneroster import stage_oneroster
 from portal.exchange.importing.precheck import Refused, precheck_preview, refused_enrollments
 from portal.exchange.importing.report import LATE_KINDS, SEAT, Report, read_notes, store_notes
-from portal.exchange.importing.semester import name_of
 from portal.exchange.importing.semester_records import stage_semester
 from portal.exchange.importing.staging import Stage, resolve
 from portal.exchange.importing.tables import Progress

@@ -19,9 +19,7 @@ from portal.catalog.spellings import (
     Unclear,
     Unreadable,
     code_of,
-    count_of,
     credits_of,
-    date_of,
     flag_of,
     subject_of,
 )
@@ -42,7 +40,9 @@ from portal.exchange.importing.meetings import (
     surnames_first,
 )
 from portal.exchange.importing.models import Options
+from portal.exchange.importing.named_term import day_reader, read_code
 from portal.exchange.importing.report import Report
+from portal.exchange.importing.seats import read_seats
 from portal.exchange.importing.section_rules import (
     TREES,
     Restrictions,
@@ -59,13 +59,18 @@ from portal.exchange.importing.semester_tables import (
     MEETINGS,
     REQUISITES,
     SECTIONS,
-    YEAR,
     SemesterTables,
 )
 from portal.exchange.importing.staging import KnownRecords
+from portal.exchange.importing.statuses import (
+    CANCELED,
+    CLOSED,
+    PLAINLY_CANCELED,
+    SEATS_LEFT,
+    status_of,
+)
 from portal.exchange.importing.tables import Progress, Row
 from portal.exchange.spreadsheets import items_of
-from portal.exchange.term_records import STATUS_WORDS
 from portal.people.models import CLASS_YEARS
 
 NOT_STORED = (
@@ -76,7 +81,6 @@ REQUISITES_IN_WORDS = {
     "prerequisites": requisites.parse,
     "corequisites": requisites.parse_ungraded,
 }
-LONGEST_NAME = 80  # of a term
 NO_SECTION = _k(
     "%(file)s has no section that can be read. If the term has none yet, give its first and last"
     " day."
@@ -86,35 +90,11 @@ DATES_MEND = {NO_DATES, REVERSED_DATES, NO_SECTION}
 LONGEST_CODE = 16  # of a department or subject
 LONGEST_CRN = 24
 LISTED = re.compile(r"\s*[;,]\s*")
-OTHER_TERM = _k(
-    "These files say that they are of “%(named)s”, but they would update “%(term)s”. Upload them"
-    " under the name of their own term. If their sections belong to “%(term)s”, write that name"
-    " into their column “term”."
-)
-TERM_ABOVE = _k(
-    "These files say that they are of “%(named)s”, in a line above their headings, but they would"
-    " update “%(term)s”. Upload them under the name of their own term. If their sections belong to"
-    " “%(term)s”, correct that line."
-)
-CODE_OF_OTHER = _k(
-    "These files say that they are of “%(named)s”, as earlier files of “%(other)s” did. Upload them"
-    " under the name of that term. If their sections belong to “%(term)s”, write that name into"
-    " their column “term”."
-)
-OTHER_CODE = _k(
-    "These files say that they are of “%(named)s”, but earlier files of “%(term)s” said"
-    " “%(known)s”. Upload them under the name of their own term. If their sections belong to"
-    " “%(term)s”, write that name into their column “term”."
-)
 NOW = _k("Now “%(title)s”.")
-GOES_INTO = _k("The sections go into “%(term)s”.")
-CODE = re.compile(r"\b\w*\d{4}\w*\b")  # perhaps of a term
 # Signs and little words that end no title.
 WORDS_AT_END = re.compile(
     r"(?:\W|\b(?:a|an|and|at|by|for|from|in|of|on|or|the|to|with)\b)+$", re.IGNORECASE
 )
-SEASON = re.compile(r"\b(fall|autumn|winter|spring|summer)\b")
-YEAR_OF_CODE = re.compile(r"20\d\d")  # 202709 is September 2027
 LEVEL = ("must_be", "level")
 MAJORS = ("major", "field_of_study")
 # Values of restrictions that need no student or section to be known.
@@ -122,22 +102,8 @@ KNOWN_VALUES = {
     "level": {"undergraduate", "graduate"},
     "classification": {year.casefold() for year in CLASS_YEARS},
 }
-# How systems write a section's status.
-PLAINLY_CANCELED = {"CANCELED", "CANCELLED", "CANCEL", "CANC"}
-CANCELED = {*PLAINLY_CANCELED, "C", "X", "I", "D", "INACTIVE", "DROPPED"}
-CLOSED = {"CL", "CLOSED", "FULL"}
-SEATS_LEFT = {"O", "OP", "OPEN", *CLOSED}  # beside these, C may be "closed"
-STATUSES = {word.upper(): status for status, word in STATUS_WORDS.items()}
-RUNNING = {"A", "ACTIVE", *STATUSES, *SEATS_LEFT}
-
 Credits = tuple[Decimal, Decimal]
 NO_CREDITS = (Decimal(), Decimal())
-# Findings about numbers of new sections that can't be read, and the fields that lack them then.
-UNREAD_COUNTS = {
-    "enrolled": ("taken_unread", "prior"),
-    "remaining": ("taken_unread", "prior"),
-    "wait_capacity": ("waitlist_unread", "waitlist"),
-}
 
 
 @dataclass
@@ -218,16 +184,6 @@ class Semester:
         return self.sections.get(crn)
 
 
-def name_of(options: Options) -> str:
-    """Return the name of the term, tidied. Raise ImportFailedError if it is not a name."""
-    name = " ".join(options.term.split())
-    if not name or len(name) > LONGEST_NAME or not name.isprintable():
-        raise ImportFailedError(
-            _k("A term’s name has 1 to %(most)s characters."), most=LONGEST_NAME
-        )
-    return name
-
-
 def read_semester(
     files: Files,
     options: Options,
@@ -236,7 +192,7 @@ def read_semester(
     here: KnownRecords,
 ) -> Semester:
     """Read a semester; `here` is what the portal has of it. Raise ImportFailedError if none."""
-    semester = Semester(here, _day_reader(options, here))
+    semester = Semester(here, day_reader(options, here))
     known = here.dates is not None
     tables = SemesterTables(files, options, report, progress, known, here.sections)
 
@@ -428,7 +384,7 @@ def _read_sections(
 
     There must be one, unless sections.csv has no rows and the term's dates are known.
     """
-    semester.term_code = _check_term(tables, options, semester.here)
+    semester.term_code = read_code(tables, options, semester.here)
     written = {row["status"].strip().upper() for row in tables.sections}
     semester.canceled = CANCELED - ({"C"} if written & SEATS_LEFT else set())
     for row in tables.sections:
@@ -449,83 +405,6 @@ def _read_sections(
         raise ImportFailedError(text, file=shown, line=first.line, why=first.why)
 
 
-def _check_term(tables: SemesterTables, options: Options, here: KnownRecords) -> str:
-    """Raise ImportFailedError if the files of another term would update the chosen one.
-
-    If the chosen term is new, only report that the files name another. Return a code that they have
-    for it and no files had before.
-    """
-    chosen = name_of(options)
-    row = next((each for each in tables.sections if each["term"].casefold() == tables.term), None)
-    named = " ".join(row["term"].split())[:LONGEST_NAME] if row else ""
-    seasons = [_season_of(each) for each in (named, chosen)]
-    if row and not seasons[0]:
-        _check_titles(tables.titles, row, chosen, here)
-    differs = all(seasons) and seasons[0] != seasons[1]
-    elsewhere = named.lower() in here.other_terms - {chosen.lower()}
-    if row is None or not named:
-        return ""
-    if differs or elsewhere:
-        if here.dates:
-            raise ImportFailedError(OTHER_TERM, named=named, term=chosen)
-        row.note("term_named", "term", GOES_INTO, term=chosen)
-    elif not all(seasons) and named.casefold() != chosen.casefold():
-        return _check_code(row, named, options, here)
-    return ""
-
-
-def _check_titles(titles: list[str], row: Row, chosen: str, here: KnownRecords) -> None:
-    """Raise ImportFailedError if lines above the headings name another term than the chosen one.
-
-    If that is new, only report it. Codes count that earlier files had for a term.
-    """
-    own, wrong = _season_of(chosen), ""
-    for title in titles:
-        season = _season_of(title)
-        terms = {here.term_codes[each] for each in CODE.findall(title) if each in here.term_codes}
-        if chosen in terms or (own and season == own):
-            return
-        other = title.casefold() in here.other_terms - {chosen.casefold()}
-        if terms or other or (own and season):
-            wrong = wrong or title[:LONGEST_NAME]
-    if wrong and here.dates:
-        raise ImportFailedError(TERM_ABOVE, named=wrong, term=chosen)
-    if wrong:
-        above = Row(row.file, 0, {"term": wrong}, row.report)
-        above.note("term_named", "term", GOES_INTO, term=chosen)
-
-
-def _check_code(row: Row, code: str, options: Options, here: KnownRecords) -> str:
-    """Return the code of the term if it is new. Raise ImportFailedError if it is another term's."""
-    chosen = name_of(options)
-    known = {each.casefold(): term for each, term in here.term_codes.items()}
-    own = [each for each, term in here.term_codes.items() if term == chosen]
-    other = known.get(code.casefold(), "")
-    if other not in {"", chosen}:
-        raise ImportFailedError(CODE_OF_OTHER, named=code, other=other, term=chosen)
-    if own and not other:
-        raise ImportFailedError(OTHER_CODE, named=code, term=chosen, known=", ".join(own))
-    if other:
-        return ""
-    days = here.dates or [day for day in (options.starts, options.ends) if day]
-    years = {*YEAR.findall(chosen), *(f"{day.year}" for day in days)}
-    year = YEAR_OF_CODE.match(code)
-    if year and years and year[0] not in years:
-        text = _k("The year %(year)s is not one of “%(term)s”.")
-        row.note("term_named", "term", text, year=year[0], term=chosen)
-    else:
-        row.note("term_code", "term")
-    return code
-
-
-def _season_of(term: str) -> tuple[str, str] | None:
-    """Return the season and the year of a term, such as `fall` and `2026`; None if unclear."""
-    seasons, years = SEASON.findall(term.lower()), YEAR.findall(term)
-    if len(seasons) != 1 or len(years) != 1:
-        return None
-    return seasons[0].replace("autumn", "fall"), years[0]
-
-
 def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> None:
     if fault := _fault_of(row, term, semester):
         return row.note(*fault)
@@ -543,7 +422,7 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     if credits_ is None:
         return row.note("unreadable", "credits", _k("The course has none either."))
     unread = {"credits"} if kept else set[str]()
-    seats = _read_seats(row, waitlist, unread, new=new)
+    seats = read_seats(row, waitlist, unread, new=new)
     if seats is None:
         return row.note("unreadable", "capacity", _k("Write a whole number."))
     rules, consent = without_consent(row["restrictions"])
@@ -603,12 +482,6 @@ def _note_status(row: Row, *, new: bool) -> None:
         row.note("status", "status")
     elif new and row["status"].strip().upper() in CLOSED:
         row.note("status_closed", "status")
-
-
-def status_of(row: Row) -> str | None:
-    """Return the status of a section that is offered: open if it is blank; None if not known."""
-    written = row["status"].strip().upper()
-    return STATUSES.get(written) or ("OPEN" if not written or written in RUNNING else None)
 
 
 def _course_of(row: Row, code: str, semester: Semester) -> Course:
@@ -711,113 +584,7 @@ def _read_list(row: Row, column: str, most: int) -> list[str]:
     return [item[:most] for item in items]
 
 
-def _read_seats(row: Row, default: int, unread: set[str], *, new: bool) -> dict[str, Any] | None:
-    """Return capacity, length of the waitlist, and seats taken before, as far as the row tells.
-
-    There are never more seats than the source can mean. None if a new section would have none, or
-    if the capacity can't be read. A new section's waitlist has the length `default` if it is blank.
-    Fields of a new section that can't be read are added to `unread`.
-    """
-    enrolled = _read_number(row, "enrolled", unread, new=new)
-    remaining = _read_number(row, "remaining", unread, new=new)
-    waitlist: int | None = 0
-    if row["wait_capacity"].strip().upper() != "NONE":
-        waitlist = _read_number(row, "wait_capacity", unread, new=new)
-    try:
-        capacity = _read_capacity(row, remaining, enrolled, new=new)
-    except Unreadable:
-        return None
-    if capacity is None:
-        known = {} if waitlist is None else {"waitlist": waitlist}
-        return None if new else known | {"prior": 0}
-    prior = enrolled
-    if prior is None and remaining is not None:
-        prior = max(0, capacity - remaining)
-    elif prior is None and "prior" in unread:
-        prior = capacity
-    prior = prior or 0
-    if prior > capacity:
-        text = _k("%(taken)s of %(seats)s.")
-        row.note("over_capacity", "enrolled", text, taken=prior, seats=capacity)
-    if capacity == 0:
-        row.note("no_seats", "capacity")
-    if None not in (enrolled, remaining) and capacity - prior != remaining:
-        text = _k("%(seats)s minus %(taken)s.")
-        row.note("counts_disagree", "remaining", text, seats=capacity, taken=prior)
-    if waitlist is None and new:
-        waitlist = default if capacity > 0 else 0
-    found = {"capacity": capacity, "waitlist": waitlist, "prior": prior}
-    return {name: number for name, number in found.items() if number is not None}
-
-
-def _read_capacity(
-    row: Row, remaining: int | None, enrolled: int | None, *, new: bool
-) -> int | None:
-    """Return the number of seats, None if the row leaves it out. Raise Unreadable."""
-    found = count_of(row["capacity"])
-    if found is not None and found < 0:
-        raise Unreadable(_k("Write a whole number."))
-    if found is None and remaining is not None and enrolled is not None and new:
-        found = max(0, enrolled + remaining)
-        text = _k("Seats: %(seats)s = %(taken)s + %(left)s.")
-        row.note("capacity_missing", "capacity", text, seats=found, taken=enrolled, left=remaining)
-    return found
-
-
-def _read_number(row: Row, column: str, unread: set[str], *, new: bool) -> int | None:
-    """Return a number of a new or known section, None if there is none or it can't be read.
-
-    Only the seats left can be negative. They are needed only if those taken are blank.
-    """
-    fault = Unreadable(_k("It is negative."))
-    try:
-        found = count_of(row[column])
-        if found is None or found >= 0 or column == "remaining":
-            return found
-    except Unreadable as error:
-        fault = error
-    kind, name = UNREAD_COUNTS[column]
-    if not new or (column == "remaining" and row["enrolled"]):
-        kind = "count" if new else "count_unread"
-    else:
-        unread.add(name)
-    row.note(kind, column, fault)
-    return None
-
-
 # Meetings, restrictions and cross-lists
-
-
-def _day_reader(options: Options, here: KnownRecords) -> ReadDay:
-    """Return what reads a date of the term: Unreadable if its year is another.
-
-    A term has the years of its name and of its dates. It may begin in December before, and go on
-    into the first half of the next year, unless the season in its name says other.
-    """
-    name = name_of(options)
-    seasons = {*SEASON.findall(name.lower())}
-    days = [day for day in (*(here.dates or ()), options.starts, options.ends) if day]
-    years = {*map(int, YEAR.findall(name)), *(day.year for day in days)}
-    around = {0: range(1, 13), 1: range(1, 7), -1: range(12, 13)}  # months by years from those
-    if seasons & {"spring", "summer"}:
-        del around[1]
-    if seasons & {"fall", "autumn", "summer"}:
-        del around[-1]
-
-    def read_day(text: str) -> date | None:
-        day = date_of(text)
-        if (
-            day
-            and years
-            and not any(
-                day.year - after in years and day.month in months
-                for after, months in around.items()
-            )
-        ):
-            raise Unreadable(_k("'%(text)s' is not in a year of the term."), text=text)
-        return day
-
-    return read_day
 
 
 def _read_meetings(tables: SemesterTables, semester: Semester, *, erase: bool) -> None:

@@ -19,6 +19,7 @@ from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.files import Files
 from portal.exchange.importing.meetings import Meeting
 from portal.exchange.importing.models import Options
+from portal.exchange.importing.named_term import name_of
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.section_rules import TREES
 from portal.exchange.importing.semester import (
@@ -29,13 +30,11 @@ from portal.exchange.importing.semester import (
     Course,
     Section,
     Semester,
-    name_of,
     read_semester,
-    status_of,
 )
 from portal.exchange.importing.semester_tables import MEETINGS, REQUISITES, SECTIONS
 from portal.exchange.importing.staging import KnownRecords, Stage, key_of
-from portal.exchange.importing.statuses import STATUS, note_not_offered, stage_status
+from portal.exchange.importing.statuses import STATUS, note_not_offered, stage_status, status_of
 from portal.exchange.importing.tables import Progress, Row
 from portal.exchange.importing.unread import values_of
 from portal.exchange.importing.values import value_text

@@ -18,12 +18,18 @@ from portal.catalog.sections import STATUS_CHANGES, NotPossible, SeenSection
 from portal.core.i18n import _k
 from portal.exchange.importing.edits import HERE, OVERWRITTEN, STALE
 from portal.exchange.importing.models import Import
-from portal.exchange.importing.semester import PLAINLY_CANCELED, STATUSES, status_of
 from portal.exchange.importing.staging import Stage
 from portal.exchange.importing.tables import Row
 from portal.exchange.importing.values import value_text
-from portal.exchange.term_records import Base
+from portal.exchange.term_records import STATUS_WORDS, Base
 
+# How systems write a section's status.
+PLAINLY_CANCELED = {"CANCELED", "CANCELLED", "CANCEL", "CANC"}
+CANCELED = {*PLAINLY_CANCELED, "C", "X", "I", "D", "INACTIVE", "DROPPED"}
+CLOSED = {"CL", "CLOSED", "FULL"}
+SEATS_LEFT = {"O", "OP", "OPEN", *CLOSED}  # beside these, C may be "closed"
+STATUSES = {word.upper(): status for status, word in STATUS_WORDS.items()}
+RUNNING = {"A", "ACTIVE", *STATUSES, *SEATS_LEFT}
 ACTIONS = ("publish", "confirm", "reopen", "cancel")  # of STATUS_CHANGES
 STATUS = "status"  # the kind of record, its only field, and its column
 NO_DRAFT = _k(
@@ -68,6 +74,12 @@ class StatusEdit(NamedTuple):
     title: str
     action: str
     removed: bool  # canceled because the files remove it
+
+
+def status_of(row: Row) -> str | None:
+    """Return the status of a section that is offered: open if it is blank; None if not known."""
+    written = row["status"].strip().upper()
+    return STATUSES.get(written) or ("OPEN" if not written or written in RUNNING else None)
 
 
 def stage_status(  # noqa: PLR0913  what a section is, and what its row says

@@ -35,8 +35,8 @@ from portal.exchange.importing.files import MOST_SENT, File, bare_name, has_file
 from portal.exchange.importing.findings import ACTIONS
 from portal.exchange.importing.import_jobs import ProgressStep, step_of
 from portal.exchange.importing.models import LAYOUTS, Import, Options
+from portal.exchange.importing.named_term import LONGEST_NAME
 from portal.exchange.importing.report import LATE, LEFT, report_rows, summary
-from portal.exchange.importing.semester import LONGEST_NAME
 from portal.exchange.importing.statuses import StatusEdit
 from portal.exchange.importing.steps import STEPS
 from portal.exchange.importing.upserts import count_changes, count_notified

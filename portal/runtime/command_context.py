@@ -74,13 +74,7 @@ def _servers() -> Iterator[dict[str, str]]:
         os.environ.setdefault("FAIRSEAT_URL", run.address)
         yield _urls(run)
         return
-    database = os.environ.get("DATABASE_URL", "")
-    servers = Servers(
-        folder,
-        database_url=database,
-        owner_url=os.environ.get("DATABASE_OWNER_URL") or database,
-        redis_url=os.environ.get("REDIS_URL", ""),
-    )
+    servers = Servers.given(folder)
     try:
         servers.start()
         schema.upgrade(servers.owner_url, portal=servers.database_url)

@@ -37,6 +37,13 @@ class Servers:
         self.sockets: Path | None = None
         self.children: list[Child] = []
 
+    @classmethod
+    def given(cls, folder: DataFolder) -> "Servers":
+        """Return those of the environment; it has the URLs of all, some or none."""
+        names = ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL")
+        database, owner, redis = (os.environ.get(name, "") for name in names)
+        return cls(folder, database_url=database, owner_url=owner, redis_url=redis)
+
     def start(self) -> None:
         """Start the servers that are not given, and wait until they serve; raise StartupError."""
         if self.database_url and self.redis_url:

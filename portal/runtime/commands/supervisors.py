@@ -34,13 +34,7 @@ def up_command() -> None:
     """
     with _errors_in_a_line():
         folder = DataFolder(var_folder())
-        servers = Servers(
-            folder,
-            database_url=os.environ.get("DATABASE_URL", ""),
-            owner_url=os.environ.get("DATABASE_OWNER_URL", ""),
-            redis_url=os.environ.get("REDIS_URL", ""),
-        )
-        supervise(folder, servers)
+        supervise(folder, Servers.given(folder))
 
 
 @click.command("workers")

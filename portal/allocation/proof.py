@@ -16,13 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from portal.allocation.mechanisms import allocate
-from portal.allocation.problem import (
-    Problem,
-    ballot_from_json,
-    make,
-    settings_from_json,
-    to_json,
-)
+from portal.allocation.problem import Problem, ballot_from_json, make, settings_from_json, to_json
 from portal.allocation.result import Result
 
 FORMAT = "fairseat allocation 1"

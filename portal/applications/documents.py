@@ -24,12 +24,7 @@ from sqlalchemy.orm import Session
 from portal.applications import preview, service
 from portal.applications.history import locked, move, refresh_pages, subjects, tell_applicant
 from portal.applications.inspection import DocumentRefused, first_look
-from portal.applications.models import (
-    EDITABLE,
-    REVIEW,
-    Application,
-    ApplicationDocument,
-)
+from portal.applications.models import EDITABLE, REVIEW, Application, ApplicationDocument
 from portal.applications.preview import NoPreview
 from portal.applications.store import store
 from portal.backend import backend

@@ -22,13 +22,7 @@ from PIL import Image
 from pypdf import PdfReader
 from pypdf.errors import PyPdfError
 from pypdf.filters import ASCII85Decode, ASCIIHexDecode, LZWDecode, RunLengthDecode
-from pypdf.generic import (
-    ArrayObject,
-    DictionaryObject,
-    IndirectObject,
-    NullObject,
-    StreamObject,
-)
+from pypdf.generic import ArrayObject, DictionaryObject, IndirectObject, NullObject, StreamObject
 
 from portal.core.errors import Refused
 

@@ -39,11 +39,7 @@ from portal.core.errors import Refused
 from portal.core.i18n import _l
 from portal.core.queue import attempt_each
 from portal.ledger.errors import LedgerUnavailable
-from portal.notifications.kinds import (
-    APPLICATION_AT_DEPARTMENT,
-    APPLICATION_SENT,
-    CONSENT_ASKED,
-)
+from portal.notifications.kinds import APPLICATION_AT_DEPARTMENT, APPLICATION_SENT, CONSENT_ASKED
 from portal.people import visitors
 from portal.people.models import Account, Student
 from portal.people.signals import sessions_ended

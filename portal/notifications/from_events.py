@@ -4,17 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    DateTime,
-    Integer,
-    Select,
-    String,
-    column,
-    select,
-    text,
-    union,
-)
+from sqlalchemy import BigInteger, DateTime, Integer, Select, String, column, select, text, union
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session, aliased
 

@@ -23,12 +23,7 @@ from portal.runtime.child_process import (
 )
 from portal.runtime.data_folder import DataFolder, Run, StartupError
 from portal.runtime.embedded_servers import Servers
-from portal.runtime.forked_child import (
-    IMPORT_TIMEOUT,
-    ForkedChild,
-    ForkServer,
-    reap_orphans,
-)
+from portal.runtime.forked_child import IMPORT_TIMEOUT, ForkedChild, ForkServer, reap_orphans
 from portal.runtime.listener import (
     PREPARED,
     STARTED,

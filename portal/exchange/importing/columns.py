@@ -21,13 +21,7 @@ from portal.exchange.importing import headings, import_jobs, tables
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.files import Files, has_files
 from portal.exchange.importing.headings import COLUMNS, HEADINGS
-from portal.exchange.importing.models import (
-    ColumnMapping,
-    Import,
-    ImportTable,
-    Meanings,
-    Options,
-)
+from portal.exchange.importing.models import ColumnMapping, Import, ImportTable, Meanings, Options
 from portal.exchange.importing.named_term import name_of
 from portal.exchange.importing.semester_tables import shape_of, tables_of
 from portal.people.models import Account

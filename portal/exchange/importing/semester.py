@@ -15,14 +15,7 @@ from typing import Any
 from portal.catalog import requisites, restrictions
 from portal.catalog.restrictions import Restriction
 from portal.catalog.section_fields import PLAIN, SectionField
-from portal.catalog.spellings import (
-    Unclear,
-    Unreadable,
-    code_of,
-    credits_of,
-    flag_of,
-    subject_of,
-)
+from portal.catalog.spellings import Unclear, Unreadable, code_of, credits_of, flag_of, subject_of
 from portal.core.i18n import _k
 from portal.exchange.importing.changed_meetings import change_meetings, leaves_out
 from portal.exchange.importing.failures import ImportFailedError
@@ -55,12 +48,7 @@ from portal.exchange.importing.section_rules import (
     settled,
     without_consent,
 )
-from portal.exchange.importing.semester_tables import (
-    MEETINGS,
-    REQUISITES,
-    SECTIONS,
-    SemesterTables,
-)
+from portal.exchange.importing.semester_tables import MEETINGS, REQUISITES, SECTIONS, SemesterTables
 from portal.exchange.importing.staging import KnownRecords
 from portal.exchange.importing.statuses import (
     CANCELED,

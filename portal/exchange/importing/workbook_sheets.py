@@ -14,12 +14,7 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
-from python_calamine import (
-    CalamineError,
-    CalamineWorkbook,
-    SheetTypeEnum,
-    SheetVisibleEnum,
-)
+from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 MEMORY = 2**30  # bytes
 CPU = 60  # seconds

@@ -1,6 +1,7 @@
 """OneRoster 1.1 and 1.2: reads its files into staged records."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Any
@@ -11,7 +12,7 @@ from portal.exchange.importing import tables
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.files import Files
 from portal.exchange.importing.models import Options
-from portal.exchange.importing.oneroster_fields import METADATA, read_metadata
+from portal.exchange.importing.oneroster_fields import METADATA, RowRefused, read_metadata
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester import LONGEST_CODE, LONGEST_CRN
 from portal.exchange.importing.staging import Stage, key_of
@@ -179,7 +180,8 @@ def stage_oneroster(
             if row["status"].lower() == REMOVED:
                 _remove(roster, file, row)
             else:
-                read(roster, row)
+                with suppress(RowRefused):
+                    read(roster, row)
     stage.unnamed = {
         kind
         for file, kind in COMPLETE
@@ -233,8 +235,6 @@ def _read_org(roster: Roster, row: Row) -> None:
         return None
     metadata = read_metadata("department", row)
     code = (row["identifier"] or row["sourcedId"]).upper()
-    if metadata is None:
-        return None
     if len(code) > LONGEST_CODE or not code.isprintable():
         return row.note("unreadable", "identifier", _k("The code is too long."))
     if "subject" in metadata:
@@ -251,8 +251,6 @@ def _read_session(roster: Roster, row: Row) -> None:
         return row.note("no_term", "type")
     metadata = read_metadata("term", row)
     name = " ".join(row["title"].split())
-    if metadata is None:
-        return None
     if not name or len(name) > LONGEST["term"] or not name.isprintable():
         return row.note("unreadable", "title")
     try:
@@ -282,8 +280,6 @@ def _wrong_days(starts: date, ends: date, metadata: dict[str, Any]) -> tuple[str
 def _read_course(roster: Roster, row: Row) -> None:
     """Stage a course; its department is that of its org, else of its subject."""
     metadata = read_metadata("course", row)
-    if metadata is None:
-        return None
     try:
         code = code_of(row["courseCode"] or row["sourcedId"])
     except Unreadable as error:
@@ -304,8 +300,6 @@ def _read_course(roster: Roster, row: Row) -> None:
 def _read_class(roster: Roster, row: Row) -> None:
     """Stage a section; without seats it is a draft, and no student can register in it."""
     metadata = read_metadata("section", row)
-    if metadata is None:
-        return None
     course = roster.known("course", row["courseSourcedId"])
     if course is None:
         return row.note("no_such", "courseSourcedId")
@@ -361,8 +355,6 @@ def _read_user(roster: Roster, row: Row) -> None:
     if not roles and roster.all_roles:
         return row.note("other_role", "role")
     metadata = read_metadata("user", row)
-    if metadata is None:
-        return None
     contact = {"name": name, "email": row["email"][: LONGEST["email"]]}
     roster.put("user", "account", username, contact, row)
     if "teacher" in roles:
@@ -384,8 +376,6 @@ def _read_enrollment(roster: Roster, row: Row) -> None:
     if facts["role"] not in ROLES:
         return row.note("other_role", "role")
     metadata = read_metadata("enrollment", row)
-    if metadata is None:
-        return None
     roster.seats = roster.seats or facts["role"] == "student"
     return roster.stage.put("by_id", key_of(*facts.values()), facts | metadata, row)
 

@@ -30,8 +30,12 @@ MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-
 TIME = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2})?")
 
 
-def read_metadata(kind: str, row: Row) -> dict[str, Any] | None:
-    """Return the fields of the metadata. Report it and return None if it can't be read."""
+class RowRefused(Exception):
+    """The row is reported, and not imported."""
+
+
+def read_metadata(kind: str, row: Row) -> dict[str, Any]:
+    """Return the fields of the metadata. Raise RowRefused if it can't be read."""
     if not row[METADATA]:
         return {}
     try:
@@ -42,11 +46,11 @@ def read_metadata(kind: str, row: Row) -> dict[str, Any] | None:
     except ValidationError as error:
         parts = ", ".join(map(str, error.messages_dict))[:200]
         row.note("unreadable", METADATA, _k("These values can’t be read: %(parts)s."), parts=parts)
-        return None
+        raise RowRefused from error
     except (ValueError, RecursionError):
         pass
     row.note("unreadable", METADATA, _k("It is not valid JSON."))
-    return None
+    raise RowRefused
 
 
 # Checks of values

@@ -1,11 +1,12 @@
 """The Redis functions of the ledger: loaded if missing or different, and called."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import orjson
 from redis import Redis
@@ -21,6 +22,7 @@ from redis.exceptions import ConnectionError as LostConnection
 from redis.exceptions import TimeoutError as LateReply
 
 from portal.core import traces
+from portal.core.batching import Batcher
 from portal.core.ledger_servers import UNSERVED, Servers
 from portal.core.metrics import DECISION_TIME
 from portal.ledger import replicas
@@ -50,8 +52,6 @@ NO_REPLY = (LostConnection, LateReply)  # no answer came
 UNAVAILABLE = (*NO_REPLY, *UNSERVED, ReadOnlyError, OutOfMemoryError, ClusterError)
 # On its own, or as the error of a command in a pipeline.
 CANNOT_WRITE = re.compile(r"(?:^|caused error: )(?:NOREPLICAS|MISCONF|MASTERDOWN|FENCED)\b")
-
-Reply = TypeVar("Reply")
 
 
 def join_files(folder: Path, parts: Sequence[str]) -> str:
@@ -94,43 +94,61 @@ def translate_errors() -> Iterator[None]:
         raise
 
 
+@dataclass(eq=False)
+class Call:
+    """A call of a function, and whether it may have been done without its caller knowing."""
+
+    command: str  # FCALL or FCALL_RO
+    function: str
+    prefix: str
+    payload: str
+    may_be_done: bool = False
+
+
 @dataclass
-class FunctionCall:
-    """A request for a decision, and whether it was sent once without an answer."""
+class RoundTrip:
+    """Calls that are sent together."""
 
-    arguments: tuple[str, int, str, str]
-    replicas: int = 0  # replicas that must have the decision before its answer counts
-    unanswered: bool = False
+    calls: Sequence[Call]
+    replicas: int = 0  # replicas that must have the decisions before their answers count
 
-    def send(self, redis: Redis) -> Any:
-        """Return the server's raw reply."""
+    def send(self, redis: Redis) -> list[Any]:
+        """Return the server's raw replies. The error of a function is the reply to its call."""
         pool: Any = redis.connection_pool
         # It is connected now or has raised: nothing was sent.
         connection: Any = pool.get_connection()
+        replies: list[Any] = []
         try:
-            return self._send_on(connection, pool)
-        except BusyLoadingError:
-            raise  # an answer: nothing was done
-        except NO_REPLY:
-            self.unanswered = True
+            self._send_on(connection, pool, replies)
+        except BusyLoadingError:  # an answer: nothing more was done
+            self.forget(replies)
+            raise
+        except BaseException:
+            for call in self.calls:
+                call.may_be_done = True
             raise
         finally:
             pool.release(connection)
+        return replies[: len(self.calls)]
 
-    def _send_on(self, connection: Any, pool: Any) -> Any:
+    def forget(self, replies: Sequence[Any]) -> None:
+        """Note which calls were done, as their callers do not get these replies."""
+        for call, reply in zip(self.calls, replies, strict=False):
+            call.may_be_done |= not isinstance(reply, ResponseError)
+
+    def _send_on(self, connection: Any, pool: Any, replies: list[Any]) -> None:
         behind = replicas.behind(pool, self.replicas)
-        commands = [("FCALL", *self.arguments), *behind]
-        connection.send_packed_command(connection.pack_commands(commands))
-        reply, *others = [_answer(connection) for _ in range(1 + len(behind))]
-        if isinstance(reply, ResponseError):
-            raise reply
-        if others:
+        commands = [(it.command, it.function, 1, it.prefix, it.payload) for it in self.calls]
+        connection.send_packed_command(connection.pack_commands([*commands, *behind]))
+        replies.extend(_answer(connection) for _ in (*commands, *behind))
+        done = not all(isinstance(each, ResponseError) for each in replies[: len(commands)])
+        if behind and done:
             try:
+                others = replies[len(commands) :]
                 replicas.check(others, self.replicas, pool, pool.server_of(connection))
             except replicas.TooFewReplicas:
                 connection.mark_for_reconnect()  # another server may be the primary now
                 raise
-        return reply
 
 
 def _answer(connection: Any) -> Any:
@@ -141,11 +159,19 @@ def _answer(connection: Any) -> Any:
         return error
 
 
+def _not_here(reply: Any) -> bool:
+    """Return whether another server is the primary now, or this one restarted without functions."""
+    return isinstance(reply, (ReadOnlyError, MovedError)) or (
+        isinstance(reply, ResponseError) and "Function not found" in str(reply)
+    )
+
+
 class FunctionLibrary:
     """Loads the functions at startup, or at the first call if the ledger was unavailable.
 
     Each primary of a cluster has them: a term may move to any. An answer counts once as many
-    `replicas` have the decision.
+    `replicas` have the decision. Calls of the same moment that are safe to repeat share a round
+    trip.
     """
 
     def __init__(
@@ -156,6 +182,7 @@ class FunctionLibrary:
         self.name = name
         self.code = code
         self._loaded: set[Redis] = set()
+        self._batchers: dict[tuple[Redis, str], Batcher[Call, Any]] = {}
         with suppress(LedgerUnavailable), translate_errors():
             self.load()
 
@@ -178,61 +205,68 @@ class FunctionLibrary:
 
         Raises LedgerSilent if the decision may have been made without an answer.
         """
-        arguments = (f"{self.name}_{op}", 1, prefix(term), encode(payload))
-        call, redis = FunctionCall(arguments, self.replicas), self.servers.of(prefix(term))
+        call, redis = self._call("FCALL", op, term, payload), self.servers.of(prefix(term))
+        name = f"{self.name} {op}"
         try:
-            name = f"{self.name} {op}"
             with DECISION_TIME.labels(name).time(), traces.span(name):
-                reply = self._send_once_or_twice(redis, call.send, again=again)
-            return orjson.loads(reply)
+                # Only these are shared: if an answer is lost, all are sent again.
+                return _decoded(self._share(redis, call) if again else self._send(redis, [call])[0])
         except LedgerUnavailable as error:
-            if call.unanswered:
-                raise LedgerSilent(str(error)) from error
+            if call.may_be_done:
+                raise LedgerSilent(str(error)) from error.__cause__
             raise
 
     def read(self, op: str, term: int, payload: dict[str, Any]) -> Any:
         """Return the reply of a function that changes nothing."""
-        arguments = (f"{self.name}_{op}", 1, prefix(term), encode(payload))
-        reply = self._send_once_or_twice(
-            self.servers.of(prefix(term)), lambda redis: redis.fcall_ro(*arguments), again=True
-        )
-        return orjson.loads(reply)
+        call, redis = self._call("FCALL_RO", op, term, payload), self.servers.of(prefix(term))
+        return _decoded(self._share(redis, call))
 
     def ask_all(self, op: str, term: int, payloads: Sequence[dict[str, Any]]) -> list[Any]:
         """Return the replies to many decisions that are safe to repeat, in one round trip."""
+        calls = [self._call("FCALL", op, term, each) for each in payloads]
+        sent = self._send(self.servers.of(prefix(term)), calls, again=True)
+        return [_decoded(each) for each in sent]
 
-        def send(redis: Redis) -> list[Any]:
-            with redis.pipeline(transaction=False) as pipe:
-                for payload in payloads:
-                    pipe.fcall(f"{self.name}_{op}", 1, prefix(term), encode(payload))
-                return replicas.execute(pipe, self.replicas)
+    def _call(self, command: str, op: str, term: int, payload: dict[str, Any]) -> Call:
+        return Call(command, f"{self.name}_{op}", prefix(term), encode(payload))
 
-        redis = self.servers.of(prefix(term))
-        return [orjson.loads(reply) for reply in self._send_once_or_twice(redis, send, again=True)]
+    def _share(self, redis: Redis, call: Call) -> Any:
+        """Return the raw reply to a call that is sent with others of the same moment."""
+        key = redis, call.command
+        if not (batcher := self._batchers.get(key)):
+            send = partial(self._send, redis, again=True)
+            batcher = self._batchers.setdefault(key, Batcher(send))
+        return batcher(call)
 
-    def _send_once_or_twice(
-        self, redis: Redis, send: Callable[[Redis], Reply], *, again: bool
-    ) -> Reply:
+    def _send(self, redis: Redis, calls: Sequence[Call], *, again: bool = False) -> list[Any]:
+        """Return the raw replies; `again` says that sending twice is safe."""
+        writes = calls[0].command == "FCALL"
+        trip = RoundTrip(calls, self.replicas if writes else 0)
         with translate_errors():
             try:
-                return self._load_and_send(redis, send)
+                return self._load_and_send(redis, trip)
             except NO_REPLY:
                 if not again:
                     raise
-                return self._load_and_send(redis, send)
+                return self._load_and_send(redis, trip)
 
-    def _load_and_send(self, redis: Redis, send: Callable[[Redis], Reply]) -> Reply:
+    def _load_and_send(self, redis: Redis, trip: RoundTrip) -> list[Any]:
         if redis not in self._loaded:
             self._load_into(redis)
-        try:
-            return send(redis)
-        except (ReadOnlyError, MovedError):  # another server is the primary now: nothing was done
-            pass
-        except ResponseError as error:  # the server restarted without its functions
-            if "Function not found" not in str(error):
-                raise
-        self._load_into(redis)
-        return send(redis)
+        replies = trip.send(redis)
+        if any(map(_not_here, replies)):
+            trip.forget(replies)
+            self._load_into(redis)
+            replies = trip.send(redis)
+        return replies
+
+
+def _decoded(reply: Any) -> Any:
+    """Return what a function answered; raise its error."""
+    if isinstance(reply, ResponseError):
+        with translate_errors():
+            raise reply
+    return orjson.loads(reply)
 
 
 def encode(payload: dict[str, Any]) -> str:

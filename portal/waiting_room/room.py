@@ -12,11 +12,11 @@ from redis import Redis
 
 from portal.backend import backend
 from portal.core import flags
+from portal.core.batching import Batcher
 from portal.core.ledger_servers import Servers
 from portal.ledger.errors import LedgerSilent, LedgerUnavailable
 from portal.ledger.function_library import FunctionLibrary, join_files, translate_errors
 from portal.waiting_room.access_tokens import LIFETIME
-from portal.waiting_room.batching import Batcher
 from portal.windows import draw_seeds
 
 # Each uses those before it.

@@ -3,9 +3,12 @@
 import socket
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
+from threading import Semaphore, Thread
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class LossyWire:
@@ -19,6 +22,8 @@ class LossyWire:
         self.far = address.removeprefix("unix://")
         self.address = f"unix://{folder}/wire.sock"
         self.lose, self.call = 0, b"fairseat_submit"
+        self.on_loss: Callable[[], object] = lambda: None  # called when an answer is lost
+        self.carried = Semaphore(0)  # a release for each request for a `call`
         self.cut_after = b""
         self.is_cut = False
         self.listener = socket.socket(socket.AF_UNIX)
@@ -54,9 +59,11 @@ class LossyWire:
             back = Thread(target=self._answer, args=(talk,), daemon=True)
             back.start()
             while (requested := _next(near)) and not self.is_cut:
-                if self.lose and self.call in requested:
-                    self.lose -= 1
-                    talk.loses = True
+                if self.call in requested:
+                    self.carried.release()
+                    if self.lose and not talk.loses:
+                        self.lose -= 1
+                        talk.loses = True
                 talk.last = bool(self.cut_after) and self.cut_after in requested
                 far.sendall(requested)
             far.shutdown(socket.SHUT_RDWR)
@@ -65,6 +72,7 @@ class LossyWire:
     def _answer(self, talk: "Talk") -> None:
         while answer := _next(talk.far):
             if talk.loses:
+                self.on_loss()
                 talk.near.shutdown(socket.SHUT_RDWR)
                 return
             self.is_cut = self.is_cut or talk.last

@@ -1,19 +1,26 @@
 """Missing functions are loaded, and a ledger without a server is reported as unavailable."""
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
 from redis import Redis
+from redis.exceptions import ResponseError
 
+from portal.core import batching
 from portal.core.ledger_servers import OneServer
 from portal.core.redis_clients import commands
 from portal.ledger.client import Ledger
 from portal.ledger.errors import LedgerSilent, LedgerUnavailable
 from portal.ledger.function_library import CODE
-from portal.ledger.types import Outcome
+from portal.ledger.types import Decision, Outcome
 from portal.runtime.data_folder import DataFolder
 from portal.runtime.embedded_servers import Servers
 from tests.ledger.lost_answers import LossyWire
@@ -129,6 +136,98 @@ def test_outcome_is_unknown_if_the_ledger_is_gone_at_the_repeat(
     Path(lossy.address.removeprefix("unix://")).unlink()
     with pytest.raises(LedgerSilent):
         desk.claim(501, 12, idempotency_key="k")
+
+
+CROWD = range(501, 511)  # students
+
+
+@contextmanager
+def at_once(
+    wire: tuple[LossyWire, Desk], server: Redis, *others: Callable[[], object]
+) -> Iterator[list[Future[Any]]]:
+    """Let a crowd claim section 12 in one moment, while another claim waits for its answer."""
+    lossy, far = wire
+    together = Barrier(len(CROWD) + len(others) + 1)
+
+    def claim(student: int) -> Decision:
+        return far.claim(student, 12, idempotency_key=f"{student}")
+
+    def begin(act: Callable[[], object]) -> object:
+        together.wait(60)
+        return act()
+
+    calls = [partial(claim, student) for student in CROWD]
+    with ThreadPoolExecutor(together.parties) as pool:
+        server.client_pause(1900, all=False)
+        first = pool.submit(claim, 500)
+        assert lossy.carried.acquire(timeout=60)
+        answers = [pool.submit(begin, each) for each in (*calls, *others)]
+        together.wait(60)
+        time.sleep(0.3)  # now all have asked
+        yield answers
+        assert first.result(60).outcome == Outcome.ENROLLED
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a batch wait until the call before it is answered, however slow the machine is."""
+    monkeypatch.setattr(batching, "LONGEST", 60)
+
+
+@pytest.mark.usefixtures("patient")
+def test_a_crowd_whose_answers_are_lost_together_is_answered_at_the_repeat(
+    wire: tuple[LossyWire, Desk], desk: Desk
+) -> None:
+    lossy, _ = wire
+    with at_once(wire, desk.redis) as claims:
+        lossy.lose = 1
+        desk.redis.client_unpause()
+        answers = [each.result(60) for each in claims]
+    assert all(each.replayed for each in answers)  # they shared what was lost
+    outcomes = Counter(each.outcome for each in answers)
+    assert outcomes == {Outcome.ENROLLED: 1, Outcome.WAITLISTED: 5, Outcome.REFUSED: 4}
+    assert len(desk.roster(12)) == 2
+
+
+@pytest.mark.usefixtures("patient")
+def test_a_crowd_whose_answers_are_lost_twice_is_told_that_the_outcome_is_unknown(
+    wire: tuple[LossyWire, Desk], desk: Desk
+) -> None:
+    lossy, _ = wire
+    with at_once(wire, desk.redis) as claims:
+        lossy.lose = 2
+        desk.redis.client_unpause()
+        assert all(isinstance(each.exception(60), LedgerSilent) for each in claims)
+    assert len(desk.roster(12)) == 2
+
+
+@pytest.mark.usefixtures("patient")
+def test_one_call_that_fails_leaves_the_others_of_its_moment_their_answers(
+    wire: tuple[LossyWire, Desk], desk: Desk
+) -> None:
+    lossy, far = wire
+    desk.section(12, capacity=30, version=2)
+    wrong = partial(far.ledger.library.ask, "submit", TERM, {"changes": 1}, again=True)
+    with at_once(wire, desk.redis, wrong) as answers:
+        lossy.lose = 1
+        desk.redis.client_unpause()
+        *claims, failed = answers
+        assert {each.result(60).outcome for each in claims} == {Outcome.ENROLLED}
+        assert isinstance(failed.exception(60), ResponseError)
+
+
+def test_what_is_refused_at_the_repeat_may_have_been_done(
+    wire: tuple[LossyWire, Desk], desk: Desk
+) -> None:
+    lossy, far = wire
+    lossy.lose = 1
+    lossy.on_loss = lambda: desk.redis.config_set("min-replicas-to-write", 1)
+    try:
+        with pytest.raises(LedgerSilent):
+            far.claim(501, 12, idempotency_key="k")
+    finally:
+        desk.redis.config_set("min-replicas-to-write", 0)
+    assert desk.roster(12) == [501]
 
 
 def test_refused_connection_means_nothing_was_sent(desk: Desk, tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from threading import Event
 
 import pytest
 
-from portal.waiting_room import batching
-from portal.waiting_room.batching import Batcher
+from portal.core import batching
+from portal.core.batching import Batcher
 from tests.recorder.processes import wait_for
 
 
@@ -26,7 +26,7 @@ class Ledger:
         self.questions.append(list(numbers))
         assert self.may.wait(60)
         if self.away:
-            raise ConnectionError
+            raise ConnectionError from TimeoutError()
         if len(self.questions) == self.fatal:
             raise SystemExit
         return [2 * each for each in numbers]
@@ -89,6 +89,8 @@ def test_error_reaches_every_caller_and_the_next_may_try_again() -> None:
     ledger = Ledger()
     asking, ledger.away = Batcher(ledger.ask), True
     with crowd(ledger, asking, 3) as calls:
-        assert all(isinstance(each.exception(60), ConnectionError) for each in calls)
+        errors = [each.exception(60) for each in calls]
+    assert all(isinstance(each, ConnectionError) for each in errors)
+    assert all(isinstance(each.__cause__, TimeoutError) for each in errors if each)
     ledger.away = False
     assert asking(7) == 14

@@ -35,8 +35,8 @@ class Batcher(Generic[Question, Reply]):
             batch.done.wait()
         else:
             self._run(batch)
-        if batch.error:
-            raise copy(batch.error).with_traceback(None)  # each caller gets its own traceback
+        if batch.error:  # each caller gets its own traceback
+            raise copy(batch.error).with_traceback(None) from batch.error.__cause__
         # Without replies the greenlet that asked was killed: ask again.
         return batch.replies[number] if batch.replies else self(question)
 

@@ -409,9 +409,10 @@ def _same_course(facts: Facts, context: RefusalContext) -> Answer:
     about_seat=True,
 )
 def _time_conflict(facts: Facts, context: RefusalContext) -> Answer:
-    other = facts["section"]
-    held = context.catalog.section(other)
-    text = clash_in_words(context.section, held, context.named(other))
+    other, name = facts["section"], context.named(facts["section"])
+    if facts.get("planned"):
+        name = _("planned %(name)s", name=name)
+    text = clash_in_words(context.section, context.catalog.section(other), name)
     return text, None if facts.get("planned") else next_steps.drop_or_swap(other, context)
 
 

@@ -60,6 +60,12 @@ def test_conflict_names_the_other_section_its_times_and_offers_a_swap() -> None:
     assert clash.step.opens_form
 
 
+def test_conflict_with_another_choice_of_the_plan_says_so() -> None:
+    clash = one("time_conflict", planned=True)
+    assert "at the same time as your planned MAT 1010-01" in clash.text
+    assert clash.step is None
+
+
 def test_conflict_names_only_the_conflicting_meetings() -> None:
     here = a_meeting(2, 600, 710)
     exam = a_meeting(4, 480, 1310, clashes=False)

@@ -47,7 +47,7 @@ class Confirmation:
     danger: bool = False
     # Sent back in hidden fields; a list is sent as several of one name.
     seen: Mapping[str, object] = field(default_factory=dict)
-    refusal: str = ""  # why it can't be done, which a GET shows in place of the button
+    refusal: str = ""  # why it can't be done, shown in place of the button until a valid form comes
     template: str = "confirm.html"  # or one that extends it
     context: Mapping[str, object] = field(default_factory=dict)  # for such a template
 
@@ -95,9 +95,9 @@ def confirm(
     form = form or ReasonForm()
     if request.method != "POST":
         return _show(page, form, 200)
-    page = replace(page, refusal="")
     if not form.validate():
         return _show(page, form, 422)
+    page = replace(page, refusal="")
     try:
         found = act(form.data.get("reason", ""))
     except ChangedMeanwhile:

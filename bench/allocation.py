@@ -22,7 +22,7 @@ from statistics import fmean, pvariance
 
 from bench import real_ballots
 from portal.allocation.compact import compact
-from portal.allocation.measures import Gain, Measures, comparison, gain
+from portal.allocation.measures import Gain, Measures, gain, measures
 from portal.allocation.mechanisms import allocate, run
 from portal.allocation.problem import MECHANISMS, Ballot, Choice, Problem, Section, Settings, make
 
@@ -93,7 +93,7 @@ def figures(run_number: int, *, quick: bool = False) -> dict[str, float]:
     smaller = SMALL if quick else 1
     cost = {name: _alone(name, smaller) for name in MECHANISMS}
     problem = semester(STUDENTS // smaller, SECTIONS // smaller)
-    found = comparison(problem, str(run_number), MECHANISMS, sample=500)
+    found = comparison(problem, str(run_number), sample=500)
     if not run_number:
         tables(found, smaller)
     return {f"allocation_{name}_s": seconds for name, (seconds, _) in cost.items()} | {
@@ -101,6 +101,12 @@ def figures(run_number: int, *, quick: bool = False) -> dict[str, float]:
         "allocation_draft_first": found["draft"].first_choice,
         "allocation_serial_first": found["serial"].first_choice,
     }
+
+
+def comparison(problem: Problem, seed: str, sample: int = 2000) -> dict[str, Measures]:
+    """Return the measures of each mechanism on the same ballots and seed."""
+    table = compact(problem)
+    return {name: measures(run(table, seed, name), sample) for name in MECHANISMS}
 
 
 def tables(found: dict[str, Measures], smaller: int) -> None:
@@ -116,7 +122,7 @@ def tables(found: dict[str, Measures], smaller: int) -> None:
         for seats in (1.0, 0.5):
             problem = real_ballots.problem(seats=seats)
             print(f"University of Massachusetts, {seats:.0%} of the seats")
-            say(comparison(problem, "1", MECHANISMS))
+            say(comparison(problem, "1"))
             print("Gain by another ballot")
             say({each: gain(problem, each, ["1", "2", "3"], 10) for each in MECHANISMS})
     else:

@@ -100,14 +100,6 @@ def by_cohort(result: Result) -> dict[str, CohortMeasures]:
     }
 
 
-def comparison(
-    problem: Problem, seed: str, mechanisms: Iterable[str], sample: int = 2000
-) -> dict[str, Measures]:
-    """Return the measures of each mechanism on the same ballots and seed."""
-    table = compact(problem)
-    return {name: measures(run(table, seed, name), sample) for name in mechanisms}
-
-
 def points(table: Compact, student: int, places: Iterable[int]) -> int:
     """Return the worth of some options to a student."""
     ranked = len(table.problem.ballots[student].choices)

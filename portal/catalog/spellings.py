@@ -11,21 +11,6 @@ from functools import cache, lru_cache
 
 from portal.core.i18n import StoredMessageError, _k
 
-__all__ = [
-    "Unclear",
-    "Unreadable",
-    "code_of",
-    "count_of",
-    "credits_of",
-    "date_of",
-    "days_of",
-    "flag_of",
-    "start_of",
-    "subject_of",
-    "time_of",
-]
-
-
 # As systems write whether a section needs consent; PeopleSoft has I for the instructor's.
 YES = {"Y", "YES", "TRUE", "1", "X", "I", "INSTRUCTOR", "INSTRUCTOR CONSENT REQUIRED"}
 NO = {"", "N", "NO", "FALSE", "0", "NONE", "NO CONSENT", "NO SPECIAL CONSENT REQUIRED"}

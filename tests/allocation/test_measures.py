@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from portal.allocation.measures import blocking_pairs, by_cohort, comparison, gain, measures
+from bench.allocation import comparison
+from portal.allocation.measures import blocking_pairs, by_cohort, gain, measures
 from portal.allocation.mechanisms import allocate, ticket
-from portal.allocation.problem import MECHANISMS, Problem
+from portal.allocation.problem import Problem
 from tests.allocation.rounds import SEED, a_round, ballot, section
 
 FIRST, SECOND = sorted(("ann", "bob"), key=lambda name: ticket(SEED, name))
@@ -24,7 +25,7 @@ def two(mechanism: str) -> Problem:
 
 
 def test_a_serial_dictatorship_leaves_envy_and_a_draft_less() -> None:
-    found = comparison(two("draft"), SEED, MECHANISMS)
+    found = comparison(two("draft"), SEED)
     serial, draft = found["serial"], found["draft"]
     assert (serial.students, serial.first_choice, serial.courses) == (2, 0.5, 2.0)
     assert (serial.envy, serial.few, serial.nothing, serial.spread) == (0.5, 0.5, 0, 0)
@@ -67,7 +68,7 @@ def test_nobody_envies_a_schedule_that_they_could_not_take() -> None:
 def test_a_priority_that_a_mechanism_ignores_is_justified_envy() -> None:
     sections = [section("A", priority=("majors",))]
     ballots = [ballot(FIRST, "A"), ballot(SECOND, "A", cohorts=("majors",))]
-    found = comparison(a_round(sections, ballots), SEED, MECHANISMS)
+    found = comparison(a_round(sections, ballots), SEED)
     assert found["draft"].justified_envy == found["serial"].justified_envy == 0.5
     assert found["deferred"].justified_envy == 0
     assert not list(blocking_pairs(allocate(a_round(sections, ballots[:1]), SEED)))

@@ -36,7 +36,7 @@ class Batcher(Generic[Question, Reply]):
         else:
             self._run(batch)
         if batch.error:  # each caller gets its own traceback
-            raise copy(batch.error).with_traceback(None) from batch.error.__cause__
+            raise copy(batch.error).with_traceback(None) from batch.error.__cause__ or batch.error
         # Without replies the greenlet that asked was killed: ask again.
         return batch.replies[number] if batch.replies else self(question)
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 
 class CommandError(Exception):
-    """It ends a command, which prints the message: why it is not possible."""
+    """Why something can't be done, in words: a command ends and prints them."""
 
 
 class Refused(Exception):

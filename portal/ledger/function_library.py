@@ -16,6 +16,7 @@ from redis.exceptions import (
     MovedError,
     OutOfMemoryError,
     ReadOnlyError,
+    RedisError,
     ResponseError,
 )
 from redis.exceptions import ConnectionError as LostConnection
@@ -120,27 +121,26 @@ class RoundTrip:
         replies: list[Any] = []
         try:
             self._send_on(connection, pool, replies)
-        except BusyLoadingError:  # an answer: nothing more was done
-            self.forget(replies)
-            raise
-        except BaseException:
-            for call in self.calls:
-                call.may_be_done = True
+        except BaseException as error:
+            # A server that is loading did not do this call, but may have done those behind it.
+            this = error if isinstance(error, BusyLoadingError) else None
+            self.note_done([*replies, this, *self.calls[len(replies) + 1 :]])
             raise
         finally:
             pool.release(connection)
         return replies[: len(self.calls)]
 
-    def forget(self, replies: Sequence[Any]) -> None:
-        """Note which calls were done, as their callers do not get these replies."""
+    def note_done(self, replies: Sequence[Any]) -> None:
+        """Note which calls may have been done: all but those with an error as their reply."""
         for call, reply in zip(self.calls, replies, strict=False):
-            call.may_be_done |= not isinstance(reply, ResponseError)
+            call.may_be_done |= not isinstance(reply, RedisError)
 
     def _send_on(self, connection: Any, pool: Any, replies: list[Any]) -> None:
         behind = replicas.behind(pool, self.replicas)
         commands = [(it.command, it.function, 1, it.prefix, it.payload) for it in self.calls]
         connection.send_packed_command(connection.pack_commands([*commands, *behind]))
-        replies.extend(_answer(connection) for _ in (*commands, *behind))
+        for _ in (*commands, *behind):  # those before an error are kept
+            replies.append(_answer(connection))  # noqa: PERF401
         done = not all(isinstance(each, ResponseError) for each in replies[: len(commands)])
         if behind and done:
             try:
@@ -219,13 +219,17 @@ class FunctionLibrary:
     def read(self, op: str, term: int, payload: dict[str, Any]) -> Any:
         """Return the reply of a function that changes nothing."""
         call, redis = self._call("FCALL_RO", op, term, payload), self.servers.of(prefix(term))
-        return _decoded(self._share(redis, call))
+        with traces.span(f"{self.name} {op}"):
+            return _decoded(self._share(redis, call))
 
     def ask_all(self, op: str, term: int, payloads: Sequence[dict[str, Any]]) -> list[Any]:
         """Return the replies to many decisions that are safe to repeat, in one round trip."""
+        if not payloads:
+            return []
         calls = [self._call("FCALL", op, term, each) for each in payloads]
-        sent = self._send(self.servers.of(prefix(term)), calls, again=True)
-        return [_decoded(each) for each in sent]
+        with traces.span(f"{self.name} {op}"):
+            replies = self._send(self.servers.of(prefix(term)), calls, again=True)
+        return [_decoded(each) for each in replies]
 
     def _call(self, command: str, op: str, term: int, payload: dict[str, Any]) -> Call:
         return Call(command, f"{self.name}_{op}", prefix(term), encode(payload))
@@ -255,7 +259,7 @@ class FunctionLibrary:
             self._load_into(redis)
         replies = trip.send(redis)
         if any(map(_not_here, replies)):
-            trip.forget(replies)
+            trip.note_done(replies)
             self._load_into(redis)
             replies = trip.send(redis)
         return replies

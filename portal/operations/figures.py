@@ -368,7 +368,7 @@ def _window(term: int, window: WindowView, at: int) -> WindowNow:
 
 @lru_cache(maxsize=16)
 def _totals(term: int, _seq: int) -> Totals:
-    """Return the seat totals of the sections that run; only an event changes them."""
+    """Return the seat totals of open and confirmed sections; only an event changes them."""
     ledger = backend().ledger
     seats = [each for each in ledger.seats(term).values() if each.status in RUNNING]
     return totals(seats, ledger.pools(term))

@@ -70,12 +70,13 @@ class Precheck:
 
     def refusals(self, section: "SectionView", *, swap_out: int = 0) -> list[Reason]:
         """Return why the ledger would refuse a section now; `swap_out` is swapped for it."""
-        if alone := _already(section, self.registrations) or not_open(section):
-            return alone
+        if already := _already(section, self.registrations):
+            return already
         if swap_out and all(seat.section != swap_out for seat in self.registrations.enrolled):
             return [Reason("not_enrolled", {"section": swap_out})]
         rest = self.without([swap_out]) if swap_out else self
-        found = rest.refusals_together([(section, hundredths(section.credits_min))])[section.id]
+        wanted = section, hundredths(section.credits_min)
+        found = not_open(section) + rest.refusals_together([wanted])[section.id]
         if swap_out:
             lost = self.needed_by([swap_out], gained=[section])
             found += rules.not_permitted(self.profile, section, lost)

@@ -74,7 +74,7 @@ def _servers() -> Iterator[dict[str, str]]:
         os.environ.setdefault("FAIRSEAT_URL", run.address)
         yield _urls(run)
         return
-    servers = Servers.given(folder)
+    servers = Servers.from_environment(folder)
     try:
         servers.start()
         schema.upgrade(servers.owner_url, portal=servers.database_url)

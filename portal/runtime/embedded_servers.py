@@ -38,8 +38,8 @@ class Servers:
         self.children: list[Child] = []
 
     @classmethod
-    def given(cls, folder: DataFolder) -> "Servers":
-        """Return those of the environment; it has the URLs of all, some or none."""
+    def from_environment(cls, folder: DataFolder) -> "Servers":
+        """Return the servers at the URLs in the environment; those without one are embedded."""
         names = ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL")
         database, owner, redis = (os.environ.get(name, "") for name in names)
         return cls(folder, database_url=database, owner_url=owner, redis_url=redis)

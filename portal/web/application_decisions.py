@@ -231,13 +231,13 @@ class Desk:
         return go(self.index_address)
 
     def _page(self, line: ApplicationView, form: DecisionForm) -> str:
-        decides_last = line.in_review and not line.stale and not self.limited
+        applies = _can_be_split(line) and not line.stale and not self.limited
         return render_template(
             "admin/application.html",
             desk=self,
             line=line,
             form=form,
-            obstacles=_obstacles(line) if decides_last else [],
+            obstacles=_obstacles(line) if applies else [],
             labels=lambda reasons: "; ".join(label(each["code"]) for each in reasons),
             currency=backend().settings.currency,
             alone=not self.limited and _alone(line),

@@ -102,7 +102,7 @@ class Form(FlaskForm):  # type: ignore[misc]
         return not self.errors
 
     def check_together(self) -> None:
-        """Check the fields against each other, and build what they describe. A form may do so."""
+        """Check the fields against each other, and build what they describe; does nothing here."""
 
     def hide(self, *fields: str) -> None:
         """Send fields back as they are, without showing them."""

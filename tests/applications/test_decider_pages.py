@@ -206,7 +206,10 @@ def test_what_the_ledger_refuses_at_the_second_stage_comes_back_to_it(  # noqa: 
     two_stages = replace(KINDS["late_add"], stages=("department", "registrar"))
     monkeypatch.setitem(KINDS, "late_add", two_stages)
     made = an_application("late_add", cast.ben, held)
+    over = 'name="over" value="full"'
+    assert over not in admin.get(f"{HERE}/{made}").text  # the first stage only forwards it
     assert press(admin, made, "approve").location == HERE
+    assert over in admin.get(f"{HERE}/{made}").text
     other = browser_of(app, mia.username)
     answer = press(other, made, "approve")
     assert answer.status_code == 409

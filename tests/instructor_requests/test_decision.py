@@ -90,6 +90,18 @@ def test_it_says_what_stands_in_the_way_of_the_student_now(
     assert 'data-reason="hold"' in other
 
 
+def test_it_says_what_stands_in_the_way_once_the_section_opens_again(
+    admin: FlaskClient, override: int, section: Section
+) -> None:
+    set_section(section, prerequisites={"course": "MAT-1"}, status="CONFIRMED")
+    forget()
+    asked, _even_so, other = admin.get(f"/admin/requests/{override}").text.partition(
+        "These rules still prevent registration:"
+    )
+    assert 'data-reason="prerequisite"' in asked
+    assert 'data-reason="section_confirmed"' in other
+
+
 def test_approved_seats_go_to_the_waitlist_immediately(
     admin: FlaskClient, asked: int, section: Section, cast: Cast
 ) -> None:

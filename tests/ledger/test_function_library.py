@@ -1,6 +1,5 @@
 """Missing functions are loaded, and a ledger without a server is reported as unavailable."""
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -25,6 +24,7 @@ from portal.runtime.data_folder import DataFolder
 from portal.runtime.embedded_servers import Servers
 from tests.ledger.lost_answers import LossyWire
 from tests.ledger.requests import TERM, Desk, codes
+from tests.recorder.processes import wait_for
 
 
 def loads(redis: Redis) -> int:
@@ -163,7 +163,9 @@ def at_once(
         assert lossy.carried.acquire(timeout=60)
         answers = [pool.submit(begin, each) for each in (*calls, *others)]
         together.wait(60)
-        time.sleep(0.3)  # now all have asked
+        batchers = far.ledger.library._batchers.values()  # noqa: SLF001
+        waiting = len(answers)
+        wait_for(lambda: sum(len(it._next.questions) for it in batchers) == waiting)  # noqa: SLF001
         yield answers
         assert first.result(60).outcome == Outcome.ENROLLED
 

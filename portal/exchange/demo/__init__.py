@@ -182,11 +182,11 @@ def _complete(session: Session, hashed: str) -> None:
             session.add(hold)
             if hold.adviser_lifts:
                 session.get_one(Student, student).adviser_id = adviser
-    seats = insert(Room).values(
+    rooms = insert(Room).values(
         [{"name": row["name"], "seats": int(row["seats"])} for row in rows("rooms")]
     )
     session.execute(
-        seats.on_conflict_do_update(index_elements=["name"], set_={"seats": seats.excluded.seats})
+        rooms.on_conflict_do_update(index_elements=["name"], set_={"seats": rooms.excluded.seats})
     )
 
 

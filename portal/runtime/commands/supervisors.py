@@ -34,7 +34,7 @@ def up_command() -> None:
     """
     with _errors_in_a_line():
         folder = DataFolder(var_folder())
-        supervise(folder, Servers.given(folder))
+        supervise(folder, Servers.from_environment(folder))
 
 
 @click.command("workers")

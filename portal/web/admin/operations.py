@@ -13,7 +13,7 @@ from portal.backend import backend
 from portal.catalog.local_time import local_clock
 from portal.core import bulkheads, flags
 from portal.core.db import transaction
-from portal.core.flags import Switched, Switching
+from portal.core.flags import Flag, Switched, Switching
 from portal.core.i18n import _, _l, in_language
 from portal.core.queue import QUEUE_LABELS, QUEUES, pause_flag
 from portal.ledger.function_library import translate_errors
@@ -139,7 +139,7 @@ def switch(name: str) -> ResponseReturnValue:
     """Switch a part on or off in all processes."""
     if name not in figures.parts_in_use():
         abort(404)
-    part, is_on = flags.LABELS[name], flags.find(name).is_on
+    part, flag = flags.LABELS[name], flags.find(name)
     stays = _(
         "All processes follow within two seconds. It stays this way until someone changes it."
     )
@@ -158,7 +158,7 @@ def switch(name: str) -> ResponseReturnValue:
         danger=True,
     )
     changed = _("Someone else has changed this switch. Check it and try again.")
-    return _switch(name, on, off, _("on") if is_on else _("off"), changed)
+    return _switch(flag, on, off, _("on") if flag.is_on else _("off"), changed)
 
 
 # Queues, and how late events reach each stage
@@ -168,7 +168,7 @@ def switch(name: str) -> ResponseReturnValue:
 @requires(Right.OPERATE)
 def pause(queue: str) -> ResponseReturnValue:
     """Pause a queue or let it go on, in all workers."""
-    name, named = pause_flag(queue), QUEUE_LABELS[queue]
+    flag, named = flags.find(pause_flag(queue)), QUEUE_LABELS[queue]
     on = Wording(
         _("Resume: %(queue)s", queue=named),
         _("Workers start the waiting jobs."),
@@ -183,15 +183,14 @@ def pause(queue: str) -> ResponseReturnValue:
         danger=True,
     )
     changed = _("Someone else has paused or resumed this queue. Check it and try again.")
-    return _switch(name, on, off, _("running") if flags.find(name).is_on else _("paused"), changed)
+    return _switch(flag, on, off, _("running") if flag.is_on else _("paused"), changed)
 
 
-def _switch(name: str, on: Wording, off: Wording, now: str, changed: str) -> ResponseReturnValue:
+def _switch(flag: Flag, on: Wording, off: Wording, now: str, changed: str) -> ResponseReturnValue:
     """Switch a flag once it is confirmed; refuse if it has `changed` since the page was shown."""
-    flag = flags.find(name)
 
     def act(reason: str) -> str:
-        wanted = Switching(name, request.form.get("to") == "on", seen_number(), reason)
+        wanted = Switching(flag.name, request.form.get("to") == "on", seen_number(), reason)
         try:
             flags.change(wanted, visitor().id)
         except Switched:

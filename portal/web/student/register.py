@@ -278,6 +278,8 @@ def _likely_refusals(
         rest = tuple(each for each in now.registrations.waiting if each is not position)
         checks = replace(checks, registrations=replace(now.registrations, waiting=rest))
     found = checks.refusals(view, swap_out=swap_out)
+    if (closed := precheck.not_open(view)) and closed[0] in found:
+        return closed  # nothing else matters then
     choices = [{each.view.course_id for each in group.choices} for group in together]
     return [
         each

@@ -57,6 +57,7 @@ def _render(now: StudentTerm, view: SectionView, all_seats: SeatCounts) -> str:
         view,
         NOTHING,
         recorded=read_with_fallback.recorded(),
+        closed=bool(closed),
         seats=seats,
         counts=live_counts(all_seats),
         offered=seats.claimable or seats.waiting < seats.waitlist_capacity,

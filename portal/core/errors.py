@@ -5,7 +5,7 @@ from typing import ClassVar
 
 
 class CommandError(Exception):
-    """Why something can't be done, in words: a command ends and prints them."""
+    """Says why something can't be done; a command prints it and exits."""
 
 
 class Refused(Exception):

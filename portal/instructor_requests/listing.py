@@ -176,7 +176,7 @@ RULE_OF_CODE = {"corequisite_not_offered": "corequisite"}  # by code, the rule t
 
 @dataclass(frozen=True)
 class Obstacles:
-    """Refusals that the student would read now: those that the request overrides, and others."""
+    """What stands in the student's way now: what the request overrides, and all else."""
 
     requested: list[Explanation]
     other: list[Explanation]

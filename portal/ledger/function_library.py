@@ -52,7 +52,7 @@ PARTS = (
 NO_REPLY = (LostConnection, LateReply)  # no answer came
 UNAVAILABLE = (*NO_REPLY, *UNSERVED, ReadOnlyError, OutOfMemoryError, ClusterError)
 # On its own, or as the error of a command in a pipeline.
-CANNOT_WRITE = re.compile(r"(?:^|caused error: )(?:NOREPLICAS|MISCONF|MASTERDOWN|FENCED)\b")
+CANNOT_WRITE = re.compile(r"(?:^|caused error: )(?:NOREPLICAS|MISCONF|MASTERDOWN|FENCED|BUSY)\b")
 
 
 def join_files(folder: Path, parts: Sequence[str]) -> str:
@@ -121,10 +121,8 @@ class RoundTrip:
         replies: list[Any] = []
         try:
             self._send_on(connection, pool, replies)
-        except BaseException as error:
-            # A server that is loading did not do this call, but may have done those behind it.
-            this = error if isinstance(error, BusyLoadingError) else None
-            self.note_done([*replies, this, *self.calls[len(replies) + 1 :]])
+        except BaseException:
+            self.note_done([*replies, *self.calls[len(replies) :]])
             raise
         finally:
             pool.release(connection)
@@ -141,6 +139,9 @@ class RoundTrip:
         connection.send_packed_command(connection.pack_commands([*commands, *behind]))
         for _ in (*commands, *behind):  # those before an error are kept
             replies.append(_answer(connection))  # noqa: PERF401
+        for each in replies:
+            if isinstance(each, BusyLoadingError):
+                raise each
         done = not all(isinstance(each, ResponseError) for each in replies[: len(commands)])
         if behind and done:
             try:
@@ -154,9 +155,12 @@ class RoundTrip:
 def _answer(connection: Any) -> Any:
     """Return the next reply; a server error is a reply too, and others may follow it."""
     try:
-        return connection.read_response()
-    except ResponseError as error:
+        return connection.read_response(disconnect_on_error=False)
+    except (ResponseError, BusyLoadingError) as error:
         return error
+    except BaseException:
+        connection.disconnect()
+        raise
 
 
 def _not_here(reply: Any) -> bool:
@@ -207,14 +211,9 @@ class FunctionLibrary:
         """
         call, redis = self._call("FCALL", op, term, payload), self.servers.of(prefix(term))
         name = f"{self.name} {op}"
-        try:
-            with DECISION_TIME.labels(name).time(), traces.span(name):
-                # Only these are shared: if an answer is lost, all are sent again.
-                return _decoded(self._share(redis, call) if again else self._send(redis, [call])[0])
-        except LedgerUnavailable as error:
-            if call.may_be_done:
-                raise LedgerSilent(str(error)) from error.__cause__
-            raise
+        with _outcome_of([call]), DECISION_TIME.labels(name).time(), traces.span(name):
+            # Only these are shared: if an answer is lost, all are sent again.
+            return _decoded(self._share(redis, call) if again else self._send(redis, [call])[0])
 
     def read(self, op: str, term: int, payload: dict[str, Any]) -> Any:
         """Return the reply of a function that changes nothing."""
@@ -223,13 +222,16 @@ class FunctionLibrary:
             return _decoded(self._share(redis, call))
 
     def ask_all(self, op: str, term: int, payloads: Sequence[dict[str, Any]]) -> list[Any]:
-        """Return the replies to many decisions that are safe to repeat, in one round trip."""
+        """Return the replies to many decisions that are safe to repeat, in one round trip.
+
+        Raises LedgerSilent as `ask` does.
+        """
         if not payloads:
             return []
         calls = [self._call("FCALL", op, term, each) for each in payloads]
-        with traces.span(f"{self.name} {op}"):
+        with _outcome_of(calls), traces.span(f"{self.name} {op}"):
             replies = self._send(self.servers.of(prefix(term)), calls, again=True)
-        return [_decoded(each) for each in replies]
+            return [_decoded(each) for each in replies]
 
     def _call(self, command: str, op: str, term: int, payload: dict[str, Any]) -> Call:
         return Call(command, f"{self.name}_{op}", prefix(term), encode(payload))
@@ -263,6 +265,17 @@ class FunctionLibrary:
             self._load_into(redis)
             replies = trip.send(redis)
         return replies
+
+
+@contextmanager
+def _outcome_of(calls: Sequence[Call]) -> Iterator[None]:
+    """Raise LedgerSilent, not LedgerUnavailable, in this block if a call may have been done."""
+    try:
+        yield
+    except LedgerUnavailable as error:
+        if any(call.may_be_done for call in calls):
+            raise LedgerSilent(str(error)) from error.__cause__
+        raise
 
 
 def _decoded(reply: Any) -> Any:

@@ -73,7 +73,7 @@ class Precheck:
         if already := _already(section, self.registrations):
             return already
         if swap_out and all(seat.section != swap_out for seat in self.registrations.enrolled):
-            return [Reason("not_enrolled", {"section": swap_out})]
+            return [*not_open(section), Reason("not_enrolled", {"section": swap_out})]
         rest = self.without([swap_out]) if swap_out else self
         wanted = section, hundredths(section.credits_min)
         found = not_open(section) + rest.refusals_together([wanted])[section.id]

@@ -278,7 +278,10 @@ def _call(function: str, term: int, window: int, **payload: Any) -> Any:
     sent = {"window": window, **_limits(), **payload}
     try:
         return _library(backend().ledger.servers).ask(function, term, sent, again=True)
-    except LedgerSilent as error:  # each function may be repeated, so no outcome stays unknown
+    except LedgerSilent as error:
+        if "key" in payload:  # an admin's form, to be sent again
+            raise
+        # The page asks again by itself, and nothing is done twice.
         raise LedgerUnavailable(str(error)) from error
 
 

@@ -47,7 +47,9 @@ class Confirmation:
     danger: bool = False
     # Sent back in hidden fields; a list is sent as several of one name.
     seen: Mapping[str, object] = field(default_factory=dict)
-    refusal: str = ""  # why it can't be done, shown in place of the button until a valid form comes
+    refusal: str = (
+        ""  # why it can't be done, shown in place of the button until a valid form is submitted
+    )
     template: str = "confirm.html"  # or one that extends it
     context: Mapping[str, object] = field(default_factory=dict)  # for such a template
 
@@ -89,7 +91,7 @@ def confirm(
 
     A form without a reason calls `act` with a blank one.
 
-    On a POST only `act` decides whether the change is possible, so that a form sent
+    A valid POST leaves it to `act` alone whether the change is possible, so that a form sent
     twice gets the same answer both times.
     """
     form = form or ReasonForm()

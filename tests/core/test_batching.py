@@ -32,6 +32,12 @@ class Ledger:
         return [2 * each for each in numbers]
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a batch wait until the call before it is answered, however slow the machine is."""
+    monkeypatch.setattr(batching, "LONGEST", 60)
+
+
 @contextmanager
 def crowd(ledger: Ledger, asking: Batcher[int, int], count: int) -> Iterator[list[Future[int]]]:
     """Start one caller, and so many that wait for its call to end."""

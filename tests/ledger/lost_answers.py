@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+LOADING = b"-LOADING Valkey is loading the dataset in memory\r\n"
+
+
 class LossyWire:
     """A proxy that drops the connection instead of the next `lose` answers to `call`.
 
@@ -24,6 +27,7 @@ class LossyWire:
         self.lose, self.call = 0, b"fairseat_submit"
         self.on_loss: Callable[[], object] = lambda: None  # called when an answer is lost
         self.carried = Semaphore(0)  # a release for each request for a `call`
+        self.is_loading = False  # then it answers each `call` itself, like a server that starts
         self.cut_after = b""
         self.is_cut = False
         self.listener = socket.socket(socket.AF_UNIX)
@@ -59,6 +63,9 @@ class LossyWire:
             back = Thread(target=self._answer, args=(talk,), daemon=True)
             back.start()
             while (requested := _next(near)) and not self.is_cut:
+                if self.call in requested and self.is_loading:
+                    near.sendall(LOADING * requested.count(self.call))
+                    continue
                 if self.call in requested:
                     self.carried.release()
                     if self.lose and not talk.loses:

@@ -31,8 +31,8 @@ DAY = 24 * 60 * MINUTE
 class Desk:
     """The ledger of one term, called as a web process calls it."""
 
-    def __init__(self, address: str) -> None:
-        self.redis = commands(address)
+    def __init__(self, address: str, **settings: Any) -> None:
+        self.redis = commands(address, **settings)
         self.ledger = Ledger(OneServer(self.redis))
 
     def open_window(self, window: int = OPEN) -> Change:

@@ -143,10 +143,11 @@ CROWD = range(501, 511)  # students
 
 @contextmanager
 def at_once(
-    wire: tuple[LossyWire, Desk], server: Redis, *others: Callable[[], object]
+    wire: tuple[LossyWire, Desk], server: Redis, *others: Callable[[Desk], object]
 ) -> Iterator[list[Future[Any]]]:
     """Let a crowd claim section 12 in one moment, while another claim waits for its answer."""
-    lossy, far = wire
+    lossy, _ = wire
+    far = Desk(lossy.address, timeout=60)
     together = Barrier(len(CROWD) + len(others) + 1)
 
     def claim(student: int) -> Decision:
@@ -156,18 +157,22 @@ def at_once(
         together.wait(60)
         return act()
 
-    calls = [partial(claim, student) for student in CROWD]
+    calls = [*(partial(claim, it) for it in CROWD), *(partial(each, far) for each in others)]
     with ThreadPoolExecutor(together.parties) as pool:
-        server.client_pause(1900, all=False)
+        server.client_pause(60_000, all=False)
         first = pool.submit(claim, 500)
         assert lossy.carried.acquire(timeout=60)
-        answers = [pool.submit(begin, each) for each in (*calls, *others)]
+        answers = [pool.submit(begin, each) for each in calls]
         together.wait(60)
         batchers = far.ledger.library._batchers.values()  # noqa: SLF001
         waiting = len(answers)
         wait_for(lambda: sum(len(it._next.questions) for it in batchers) == waiting)  # noqa: SLF001
-        yield answers
-        assert first.result(60).outcome == Outcome.ENROLLED
+        try:
+            yield answers
+        finally:
+            server.client_unpause()
+            assert first.result(60).outcome == Outcome.ENROLLED
+            far.redis.connection_pool.disconnect()
 
 
 @pytest.fixture
@@ -207,15 +212,31 @@ def test_a_crowd_whose_answers_are_lost_twice_is_told_that_the_outcome_is_unknow
 def test_one_call_that_fails_leaves_the_others_of_its_moment_their_answers(
     wire: tuple[LossyWire, Desk], desk: Desk
 ) -> None:
-    lossy, far = wire
+    lossy, _ = wire
     desk.section(12, capacity=30, version=2)
-    wrong = partial(far.ledger.library.ask, "submit", TERM, {"changes": 1}, again=True)
+
+    def wrong(far: Desk) -> object:
+        return far.ledger.library.ask("submit", TERM, {"changes": 1}, again=True)
+
     with at_once(wire, desk.redis, wrong) as answers:
         lossy.lose = 1
         desk.redis.client_unpause()
         *claims, failed = answers
         assert {each.result(60).outcome for each in claims} == {Outcome.ENROLLED}
         assert isinstance(failed.exception(60), ResponseError)
+
+
+@pytest.mark.usefixtures("patient")
+def test_a_server_that_is_loading_has_done_nothing(
+    wire: tuple[LossyWire, Desk], desk: Desk
+) -> None:
+    lossy, _ = wire
+    with at_once(wire, desk.redis) as claims:
+        lossy.is_loading = True
+        desk.redis.client_unpause()
+        errors = [each.exception(60) for each in claims]
+    assert {type(each) for each in errors} == {LedgerUnavailable}
+    assert desk.roster(12) == [500]
 
 
 def test_what_is_refused_at_the_repeat_may_have_been_done(

@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from portal.backend import Backend
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.waiting_room import room
@@ -133,3 +134,20 @@ def test_a_form_that_is_sent_twice_empties_once(
     admin.post(place, data=sent)
     assert kinds(term, window, cast) == ["none", "waiting"]
     assert len(entries()) == 1
+
+
+def test_a_form_without_an_answer_may_have_emptied_the_room_and_can_be_sent_again(
+    admin: FlaskClient, term: Any, window: Any, cast: Cast, backend: Backend
+) -> None:
+    place = address(term, window, "empty")
+    sent = {"reason": WHY, "request": hidden_key(admin, place)}
+    backend.redis.client_pause(60_000, all=False)  # it answers reads alone
+    try:
+        silent = admin.post(place, data=sent)
+    finally:
+        backend.redis.client_unpause()
+    assert silent.status_code == 503
+    assert "know yet if your request was processed" in silent.text
+    admin.post(place, data=sent)
+    assert kinds(term, window, cast) == ["none", "none"]
+    assert [action for action, *_ in entries()] == ["room.reset"]

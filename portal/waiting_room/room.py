@@ -281,7 +281,7 @@ def _call(function: str, term: int, window: int, **payload: Any) -> Any:
     except LedgerSilent as error:
         if "key" in payload:  # an admin's form, to be sent again
             raise
-        # The page asks again by itself, and nothing is done twice.
+        # The page repeats the request, which is safe.
         raise LedgerUnavailable(str(error)) from error
 
 

@@ -1,4 +1,4 @@
-"""What a test sends to PostgreSQL."""
+"""What a test sends to PostgreSQL and to the ledger."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,7 +7,9 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Engine, event, text
 
+from portal.backend import backend
 from portal.core.db import read_only, transaction
+from portal.ledger.function_library import prefix
 
 Answer = TypeVar("Answer")
 
@@ -26,6 +28,21 @@ def statements() -> Iterator[list[str]]:
         yield sent
     finally:
         event.remove(Engine, "before_cursor_execute", note)
+
+
+def ledger_commands(act: Callable[[], object], term: int) -> list[str]:
+    """Return what is sent to the ledger about the term within the act: commands or functions."""
+    redis, sent = backend().redis, []
+    with redis.monitor() as monitor:
+        act()
+        redis.echo("the end")
+        for seen in monitor.listen():
+            name, *rest = seen["command"].split()
+            if (name, rest) == ("ECHO", ["the", "end"]):
+                return sent
+            if seen["client_type"] != "lua" and prefix(term) in seen["command"]:
+                sent.append(rest[0] if name.startswith("FCALL") else name)
+    raise AssertionError("the ledger has gone")
 
 
 def looked_up(question: Callable[..., Answer], *facts: Any) -> Answer:

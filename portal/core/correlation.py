@@ -16,6 +16,7 @@ FORM = re.compile(r"[0-9A-Za-z-]{8,64}", re.ASCII)
 
 _cause: ContextVar[str] = ContextVar("cause", default="")
 _job: ContextVar[str] = ContextVar("job", default="")
+_process = ""  # the kind of this process
 _find: Callable[[], str] = lambda: ""  # noqa: E731  replaced by the web layer
 _find_route: Callable[[], str] = lambda: ""  # noqa: E731  replaced by the web layer
 
@@ -26,14 +27,24 @@ def find_by(find: Callable[[], str], find_route: Callable[[], str]) -> None:
     _find, _find_route = find, find_route
 
 
+def name_process(kind: str) -> None:
+    """Name what this process is, for statements of neither a request nor a job."""
+    global _process  # noqa: PLW0603  a process has one kind
+    _process = kind
+
+
 def correlation() -> str:
     """Return the id of this request, or of this process's work; "" if there is none."""
     return _find() or _cause.get()
 
 
 def sender() -> dict[str, str]:
-    """Return who sends a statement: its correlation id, and the route or the job; only what is."""
-    known = {"correlation": correlation(), "job": _job.get(), "route": _find_route()}
+    """Return who sends a statement: its correlation id, and the route, the job or the process."""
+    work = {"job": _job.get(), "route": _find_route()}
+    known = {
+        "correlation": correlation(),
+        **(work if any(work.values()) else {"process": _process}),
+    }
     return {name: value for name, value in known.items() if value}
 
 

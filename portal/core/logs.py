@@ -14,7 +14,7 @@ from typing import Any
 from cachetools import TTLCache
 from pythonjsonlogger.json import JsonFormatter
 
-from portal.core.correlation import correlation
+from portal.core.correlation import correlation, name_process
 
 OURS = ("portal", "jobs", "fairseat")
 # PostgreSQL quotes rejected values in these lines; they may be private.
@@ -28,6 +28,7 @@ def begin(process: str) -> None:
 
     FAIRSEAT_LOG=json or text chooses the form; the default at a terminal is text.
     """
+    name_process(process)
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLog(process) if in_json() else Text(process))
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)

@@ -33,7 +33,7 @@ COALESCE_SECONDS = 0.1
 OPERATIONS_SECONDS = 1.0
 # Frequent counts for very many pages must leave time for claims.
 PAGES_A_SECOND = 2000
-LONGEST_SECONDS = 0.8
+LONGEST_SECONDS = 0.6
 CLOSED_A_SECOND = 500  # pages that are asked to reconnect elsewhere
 EXIT_POLL_SECONDS = 0.2
 EXIT_SHARE = 0.7  # the share of the process's time to exit

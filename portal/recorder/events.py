@@ -1,8 +1,7 @@
 """An event of the ledger, in the same form in the journal and the event log."""
 
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -34,8 +33,7 @@ QUEUE = "queue:"  # begins the aggregate of a waiting room's events
 IMPORT_PREFIX = "import:"  # begins the correlation id of an import; its number follows
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """An event: `name` and `payload`, its `aggregate`, its time, and the actor in `context`."""
 
     seq: int

@@ -136,7 +136,7 @@ def _line(term: int, event: Event) -> str:
     json = f"{as_json(payload)}\t{as_json(event.context)}".replace("\\", "\\\\")
     return (
         f"{term}\t{event.seq}\t{event.name}\t{event.version}\t{event.aggregate}"
-        f"\t{payload.get('student', NULL)}\t{json}\t{event.at}\n"
+        f"\t{payload.get('student', NULL)}\t{json}\t{event.at.isoformat()}\n"
     )
 
 

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -155,46 +155,56 @@ def count_lags(
 
     `reached` says when they reached each stage, the last stage last.
     """
-    awaited = [event for event in events if event.awaited]
-    if not awaited:
-        return
-    late = [_lag(event, list(reached.values())[-1]) for event in awaited]
-    session.execute(ADD_TO_MINUTE, {"term": term, "failures": 0, **_counted(late)})
-    _count_stages(session, term, awaited, reached)
+    first, *_, last = reached.values()
+    if ages := _ages(events, first):
+        more = _ms(last - first)
+        late = [age + more for found in ages.values() for age in found]
+        session.execute(ADD_TO_MINUTE, {"term": term, "failures": 0, **_counted(late)})
+        after = {stage: _ms(at - first) for stage, at in reached.items()}
+        _count_stages(session, term, ages, after)
 
 
 def count_failure(term: int, events: Sequence[Event] = ()) -> None:
     """Count a batch that could not be recorded, unless PostgreSQL itself failed."""
     with suppress(SQLAlchemyError), transaction() as session:
         session.execute(ADD_TO_MINUTE, {"term": term, "failures": 1, **_counted(())})
-        awaited = [event for event in events if event.awaited]
-        _count_stages(session, term, awaited, {"failed": datetime.now(UTC)})
+        _count_stages(session, term, _ages(events, datetime.now(UTC)), {"failed": 0})
+
+
+def _ages(events: Iterable[Event], at: datetime) -> Mapping[str, list[int]]:
+    """Return how old (ms) the awaited events are at a moment, by their names."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for event in events:
+        if event.awaited:
+            found[event.name].append(_ms(at - event.at))
+    return found
 
 
 def _count_stages(
-    session: Session, term: int, events: Sequence[Event], reached: Mapping[str, datetime]
+    session: Session, term: int, ages: Mapping[str, list[int]], after: Mapping[str, int]
 ) -> None:
-    late: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    for stage, at in reached.items():
-        for event in events:
-            late[event.name, stage].append(_lag(event, at))
+    """Count the events at each stage, which they reached so many ms `after` these ages."""
     rows = [
-        {"name": name, "stage": stage, **_counted(found)}
-        for (name, stage), found in sorted(late.items())
+        {"name": name, "stage": stage, **_counted([age + more for age in found])}
+        for name, found in sorted(ages.items())
+        for stage, more in after.items()
     ]
     if rows:
         session.execute(ADD_TO_HOUR, {"term": term, "rows": rows})
 
 
-def _lag(event: Event, at: datetime) -> int:
-    return max(0, (at - event.at) // MILLISECOND)
+def _ms(span: timedelta) -> int:
+    return span // MILLISECOND
 
 
 def _counted(late: Sequence[int]) -> dict[str, Any]:
-    """Return the number of lags (ms), the longest, and their buckets."""
+    """Return the number of lags (ms), the longest, and their buckets.
+
+    A lag is negative if the ledger's clock is ahead; it counts as none.
+    """
     counts = Counter(bisect_right(BOUNDS, each) for each in late)
     buckets = [counts[bucket] for bucket in range(len(BOUNDS) + 1)]
-    return {"events": len(late), "slowest": max(late, default=0), "buckets": buckets}
+    return {"events": len(late), "slowest": max((0, *late)), "buckets": buckets}
 
 
 def lags_over(session: Session, span: str) -> Lags:

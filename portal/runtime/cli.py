@@ -7,6 +7,7 @@ from importlib import import_module
 import click
 from flask.cli import AppGroup
 
+from portal.core.correlation import name_process
 from portal.core.errors import CommandError
 
 # The module of each command, in the order of the help.
@@ -35,6 +36,7 @@ class Commands(AppGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in MODULES:
             return None
+        name_process(cmd_name)
         gc.disable()  # imports leave no garbage: collecting takes a sixth of the time
         try:
             module = import_module(f"portal.runtime.commands.{MODULES[cmd_name]}")

@@ -9,6 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, text
 
+from portal.backend import Backend
 from portal.core.correlation import following
 from portal.core.db import read_only
 from portal.core.queue import enqueue
@@ -62,6 +63,11 @@ def test_a_statement_of_a_job_names_its_function(cast: Cast, owner: Engine) -> N
             story.claim(cast.ada)
             enqueue(story.term.id, ["record"])
             wait_for(lambda: "job='jobs.record.drain'*/" in waiting())
+
+
+def test_another_statement_names_its_process(backend: Backend, owner: Engine) -> None:  # noqa: ARG001
+    with locked(owner, "checkpoints"), running(("scheduler",)):
+        wait_for(lambda: waiting().endswith("/*process='scheduler'*/"))
 
 
 @pytest.mark.usefixtures("backend")

@@ -29,6 +29,7 @@ from portal.web.student import fragments, plan_panel, section_list
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.ledger_claims import claim
+from tests.statements import ledger_commands
 from tests.web.pages import words
 from tests.web.student.plans import panel
 from tests.web.visitors import browser_of, without_token
@@ -140,6 +141,16 @@ def test_page_is_the_same_as_without_caches(app: Flask, cast: Cast, seed: int) -
             for name, browser in semester.students.items():
                 new = lasting(read(browser, semester.term, query, language))
                 assert [page.splitlines() for page in pages[name]] == [new.splitlines()] * 2
+
+
+def test_page_needs_one_call_to_the_ledger_and_none_to_postgresql(
+    ada: FlaskClient, term: Term, count_queries: list[str]
+) -> None:
+    builders.a_section(builders.a_course(), term)
+    read(ada, term)
+    count_queries.clear()
+    assert len(ledger_commands(lambda: read(ada, term), term.id)) == 1
+    assert count_queries == []
 
 
 def test_page_has_the_name_and_the_form_token_of_its_reader(

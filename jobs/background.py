@@ -2,7 +2,6 @@
 
 from portal.applications import reminders
 from portal.applications import service as applications
-from portal.core.queue import NO_TERM, enqueue
 from portal.exchange.exporting import export_jobs
 from portal.exchange.importing import runs as imports
 from portal.notifications.webhooks import sender as webhooks
@@ -28,9 +27,8 @@ def reconcile(term: int) -> None:
 
 
 def deliver(_term: int) -> None:
-    """Send webhook events of all terms; if more are left, another job continues."""
-    if webhooks.webhook_sender().send_due():
-        enqueue(NO_TERM, ["deliver"])
+    """Send the webhook events of all terms that are due."""
+    webhooks.deliver_due()
 
 
 def act(_term: int) -> None:

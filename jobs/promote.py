@@ -1,13 +1,8 @@
 """Jobs of the queue `promote`."""
 
-from contextlib import suppress
-
-from portal.catalog.term_catalog import NoSuchTerm
-from portal.core.correlation import correlation
-from portal.recorder import promotion as promoter
+from portal.recorder import promotion
 
 
 def promote(term: int) -> None:
-    """Give the free seats of a term to waiting students, unless it was deleted meanwhile."""
-    with suppress(NoSuchTerm):
-        promoter.promote(term, correlation())
+    """Give the free seats of a term to waiting students."""
+    promotion.promote_waiting(term)

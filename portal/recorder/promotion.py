@@ -10,8 +10,9 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, func,
 from sqlalchemy.orm import InstrumentedAttribute
 
 from portal.backend import backend
-from portal.catalog.term_catalog import TermCatalog, catalog_of, live_terms
+from portal.catalog.term_catalog import NoSuchTerm, TermCatalog, catalog_of, live_terms
 from portal.core.audit_trail import AuditEntry
+from portal.core.correlation import correlation
 from portal.core.queue import enqueue
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Candidate, Promotion, Reason, WindowView
@@ -28,10 +29,17 @@ AT_ONCE = 20  # students per round trip
 RULES_OF_SECTIONS = ("prerequisites", "corequisites", "restrictions", "consent")
 
 
-def promote(term: int, correlation: str) -> int:
+def promote_waiting(term: int) -> None:
+    """Promote in a term as a job does, unless the term was deleted meanwhile."""
+    with suppress(NoSuchTerm):
+        promote(term, correlation())
+
+
+def promote(term: int, code: str) -> int:
     """Fill every free seat of the term that a waiting student may have; return their number.
 
-    First empty canceled sections whose cancellation has not finished.
+    `code` is the correlation code of the promotions. First empty canceled sections whose
+    cancellation has not finished.
     """
     ledger = backend().ledger
     offered, windows = catalog_of(term), ledger.windows(term)
@@ -45,7 +53,7 @@ def promote(term: int, correlation: str) -> int:
         moved = False
         for section in sorted(ledger.vacant(term)):
             try:
-                for done in _fill(offered, section, windows, correlation):
+                for done in _fill(offered, section, windows, code):
                     promoted += len(done.promoted)
                     moved = moved or bool(done.promoted or done.skipped or done.aside)
                     workers.update(done.wake)  # a swap frees another seat
@@ -58,14 +66,14 @@ def promote(term: int, correlation: str) -> int:
 
 
 def _fill(
-    offered: TermCatalog, section: int, windows: list[WindowView], correlation: str
+    offered: TermCatalog, section: int, windows: list[WindowView], code: str
 ) -> Iterator[Promotion]:
     ledger, term = backend().ledger, offered.term.id
     while True:
         seats = ledger.seats_of(term, [section])[section]
         heads = ledger.head(term, section, min(max(seats.open, seats.kept, 1), AT_ONCE))
         candidates = [_candidate(offered, section, student, windows) for student in heads]
-        done = ledger.promote(term, section, candidates, correlation, offered.term.skip_rule)
+        done = ledger.promote(term, section, candidates, code, offered.term.skip_rule)
         yield done
         # Another process may have changed the head. If nothing moved, the scheduler tries again.
         if not done.more or not (done.promoted or done.skipped or done.aside):

@@ -17,6 +17,7 @@ from portal.core.breakers import REST, Breaker, BreakerOpen
 from portal.core.correlation import HEADER, following
 from portal.core.db import transaction
 from portal.core.i18n import _k
+from portal.core.queue import NO_TERM, enqueue
 from portal.notifications.outbox import mark_dead, mark_sent, retry_later
 from portal.notifications.webhooks import addresses, outbox
 from portal.notifications.webhooks.addresses import Networks
@@ -212,3 +213,9 @@ class WebhookSender:
 def webhook_sender() -> WebhookSender:
     """Return the process's sender, whose breakers keep their state."""
     return WebhookSender()
+
+
+def deliver_due() -> None:
+    """Send due webhook events of all terms; if more may be left, start another job."""
+    if webhook_sender().send_due():
+        enqueue(NO_TERM, ["deliver"])

@@ -58,7 +58,7 @@ test: $(TESTABLE) $(WORDS) $(ASSETS) $(BROWSER) $(PROGRAMS) $(PROMETHEUS)
 define TWICE
 $(BIN)/pytest $1 -o cache_dir=.pytest_cache/$(firstword $1) || { \
   status=$$?; test $$status = 1 || exit $$status; \
-  echo "The tests that failed run once more. One that passes now is unsteady: fix it."; \
+  echo "The tests that failed run once more. One that passes now is flaky: fix it."; \
   $(BIN)/pytest $(firstword $1) -v -o cache_dir=.pytest_cache/$(firstword $1) --last-failed --last-failed-no-failures none; }
 endef
 
@@ -86,7 +86,7 @@ soak: $(TESTABLE) $(WORDS)
 	  tests/web/http/test_hostile_input.py tests/web/http/test_hostile_visitors.py --timeout 3600
 
 faults: $(TESTABLE) $(WORDS) $(ASSETS) $(JEMALLOC)
-	$(BIN)/python -m tests.faults --anew
+	$(BIN)/python -m tests.faults --again
 
 bench: $(TESTABLE) $(WORDS) $(ASSETS) $(JEMALLOC)
 	$(BIN)/python -m bench

@@ -52,7 +52,7 @@ RUSHES = (
     Rush("careful limits", 3000, 30, 600, 500, (1, 10)),
     Rush("few at once", 1000, 20, 6000, 150, (1, 10)),
     Rush("room for all, but slowly", 4000, 60, 300, 6000, (1, 10)),
-    Rush("nobody gives up", 4000, 60, 6000, 1000, (1, 10), giving_up=0.0),
+    Rush("no one gives up", 4000, 60, 6000, 1000, (1, 10), giving_up=0.0),
     Rush("half give up", 4000, 60, 6000, 1000, (1, 10), giving_up=0.5),
     Rush("a trickle", 0, 400, 600, 1000, (1, 10)),
 )

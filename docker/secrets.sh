@@ -1,5 +1,5 @@
 #!/bin/sh
-# Begins docker/.env: secrets that nobody else knows, and the settings that only you know.
+# Begins docker/.env: secrets that no one else knows, and the settings that only you know.
 # To one that is there already it adds the secrets that it lacks, and changes nothing else.
 set -eu
 

@@ -24,7 +24,7 @@ from portal.core.settings import ROOT
 BEFORE_1_0 = re.compile(r"00\d\d")  # revisions before the first release
 OLD = (
     "The database is of a version before 1.0.0, which this version can't migrate. To keep its data,"
-    " run that version. To begin anew, use an empty database, or move the data folder (var/) away."
+    " run that version. To start over, use an empty database, or move the data folder (var/) away."
 )
 GROWING = ("events", "audit_entries")
 # The names are constants of ours, and the role is quoted.

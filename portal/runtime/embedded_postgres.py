@@ -32,7 +32,7 @@ CREATE DATABASE {database}
 """
 OLD = (
     "The database in {} is of a version before 1.0.0, which this version can't migrate. To keep its"
-    " data, run that version. To begin anew, move {} away."
+    " data, run that version. To start over, move {} away."
 )
 
 

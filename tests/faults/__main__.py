@@ -2,7 +2,7 @@
 
 `--short` runs a few in one rush on `fairseat up` and writes nothing; else each runs on
 `make cluster`, or on a ledger in a Valkey Cluster. Its result goes to docs/faults.json and
-docs/reliability.md at once. A run continues where the last one ended; `--anew` runs faults again.
+docs/reliability.md at once. A run continues where the last one ended; `--again` runs faults again.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def main() -> int:
         "--only", default="", help="faults whose name has one of these in it: `web,mail`"
     )
     options.add_argument(
-        "--anew", action="store_true", help="delete earlier results of these faults"
+        "--again", action="store_true", help="delete earlier results of these faults"
     )
     options.add_argument("--students", type=int, default=6)
     options.add_argument("--keep", type=Path, help="a folder for the histories and the logs")
@@ -60,7 +60,7 @@ def _rounds(trial: Trial, faults: Sequence[Fault], asked: argparse.Namespace) ->
     """Run what has not had its turn yet; whether all that is kept is green, of other runs too."""
     results = Results()
     results.read()
-    if asked.anew:
+    if asked.again:
         results.forget(fault.name for fault in faults)
     for number in range(1, asked.rounds + 1):
         for fault in faults:

@@ -14,7 +14,7 @@ from tests.faults.run import Row
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BEGIN, END = "<!-- faults -->", "<!-- /faults -->"
 HEAD = (
-    "| fault | decided | refused for now | unknown, then known | nobody answered, s |"
+    "| fault | decided | refused for now | unknown, then known | no answer, s |"
     " longest wait, s | recorded after, s | lost | oversold | out of order | twice |"
     " wrong answers | wrong mails | green |\n|" + 14 * "---|"
 )

@@ -11,7 +11,7 @@ from portal.ledger.function_library import prefix
 NOT_IN_LOG = (
     *("woken", "tally", "aside", "marked", "journal", "fence", "warmup"),
     "replicated",
-    "deadlines_seen",  # set anew when the deadlines are next sent
+    "deadlines_seen",  # set again when the deadlines are next sent
 )
 UNASKED = 8  # among the counts of a section
 

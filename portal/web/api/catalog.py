@@ -60,7 +60,7 @@ class SectionSeats(Answer):
     )
     claimable = described(
         fields.Boolean,
-        "Whether you could have one now: nobody on the waitlist comes first.",
+        "Whether you could have one now: no one on the waitlist comes first.",
         attribute="yours.claimable",
     )
     waiting = fields.Integer(attribute="all.waiting")

@@ -113,16 +113,21 @@ def a_term(name: str = "Fall 2030", **fields: Any) -> Term:
     return added(Term(**{"name": name, "state": "published", **dates, **fields}))
 
 
+def set_rules(term: Term, **values: Any) -> None:
+    """Set rules of a term, or its bands."""
+    newer = {"catalog_version": Term.catalog_version + 1}
+    with transaction() as session:
+        session.execute(update(Term).where(Term.id == term.id).values(**values, **newer))
+    term_catalog.forget()
+
+
 def set_deadlines(term: Term, **days: int | None) -> None:
     """Set deadlines of a term so many days from today, or remove them."""
     today = datetime.now(backend().settings.zone).date()
     values = {
         name: None if each is None else today + timedelta(each) for name, each in days.items()
     }
-    newer = {"catalog_version": Term.catalog_version + 1}
-    with transaction() as session:
-        session.execute(update(Term).where(Term.id == term.id).values(**values, **newer))
-    term_catalog.forget()
+    set_rules(term, **values)
     deadlines.send(term.id)
 
 

@@ -7,10 +7,10 @@ from sqlalchemy import CursorResult, text
 from sqlalchemy.orm import Session
 
 from portal.catalog.section_fields import PLAIN
+from portal.catalog.term_fields import TERM_RULES, TermRule
 from portal.core.i18n import _k
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.record_sql import CHANGED, REMOVED, Child, Field, Kind, part, section_part
-from portal.ledger.types import DEADLINES
 
 
 def _by_column(table: str, column: str, *fields_: Field, **more: Any) -> Kind:
@@ -40,6 +40,11 @@ def _credits(table: str, least: str, most: str) -> Field:
             "credits_max": f"coalesce((after -> 'credits' ->> 1)::int / 100.0, {most})",
         },
     )
+
+
+def _rule(rule: TermRule) -> Field:
+    """Return the field of a term's rule; a list of codes needs no default."""
+    return Field(rule.name, "NULL" if rule.optional else str(rule.default))
 
 
 def _subjects(kind: str) -> Child:
@@ -151,17 +156,13 @@ KINDS = {
         "name",
         Field("starts", "NULL", "starts_on"),
         Field("ends", "NULL", "ends_on"),
-        Field("credit_limit", "21"),
-        Field("drops_per_day", "3"),
-        Field("skip_limit", "NULL"),
-        Field("skip_reasons"),
+        *map(_rule, TERM_RULES.values()),
         Field(
             "bands",
             read="terms.bands",
             columns={"bands": "coalesce(nullif(after -> 'bands', 'null'), '[]')"},
             new_only=True,
         ),
-        *(Field(each, "NULL") for each in DEADLINES),
         new={"catalog_version": "1"},
     ),
     "account": _by_column(

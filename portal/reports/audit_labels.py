@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from portal.applications.models import STATES
 from portal.catalog.courses import CourseDetails
 from portal.catalog.section_fields import FIELDS as SECTION_FIELDS
-from portal.catalog.term_fields import LABELS as TERM_RULES
+from portal.catalog.term_fields import TERM_RULES
 from portal.core.audit_trail import AUDIT_ACTIONS
 from portal.core.i18n import _l
 from portal.exchange.importing.values import STATUSES
@@ -43,7 +43,7 @@ FIELDS = {
     **CourseDetails.labels(),
     **StudentDetails.labels(),
     **{name: each.label for name, each in SECTION_FIELDS.items()},
-    **TERM_RULES,
+    **{name: each.label for name, each in TERM_RULES.items()},
     "account": _l("Account"),
     "active": _l("Active"),
     "admin": _l("Registrar’s office"),

@@ -55,9 +55,9 @@ class Confirmation:
 
     @property
     def hidden(self) -> list[tuple[str, object]]:
-        """Return the name and value of each hidden field."""
+        """Return the name and value of each hidden field; None is sent as a blank."""
         return [
-            (name, each)
+            (name, "" if each is None else each)
             for name, value in self.seen.items()
             for each in (value if isinstance(value, list) else [value])
         ]

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from portal.backend import backend
 from portal.catalog import formatting
 from portal.catalog.models import Term
-from portal.catalog.term_fields import LABELS
+from portal.catalog.term_fields import TERM_RULES
 from portal.catalog.views import TermView
 from portal.core.checkpoints import checkpoint
 from portal.core.db import transaction
@@ -25,7 +25,7 @@ def days(term: Term | TermView) -> dict[str, date]:
 
 def in_words(term: Term | TermView) -> list[tuple[str, str]]:
     """Return each deadline with its day: `Last day to add`, `Sep 12`."""
-    return [(str(LABELS[name]), formatting.day(day)) for name, day in days(term).items()]
+    return [(str(TERM_RULES[name].label), formatting.day(day)) for name, day in days(term).items()]
 
 
 def moments(term: Term | TermView, zone: ZoneInfo) -> dict[str, int]:

@@ -2,6 +2,8 @@
 
 from contextlib import suppress
 from dataclasses import asdict
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from portal.catalog import term_catalog
@@ -49,5 +51,7 @@ def change(term_id: int, seen: TermRules, wanted: TermRules, by: int, reason: st
 
 def _facts(rules: TermRules) -> dict[str, Any]:
     """Return the rules as the audit trail stores them."""
-    days = {name: day and day.isoformat() for name, day in rules.deadlines.items()}
-    return {**asdict(rules), "credit_limit": str(rules.credit_limit), **days}
+    return {
+        name: str(value) if isinstance(value, Decimal | date) else value
+        for name, value in asdict(rules).items()
+    }

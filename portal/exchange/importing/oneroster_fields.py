@@ -11,16 +11,17 @@ from marshmallow import Schema, ValidationError, fields, validate
 from portal.catalog import grades, requisites
 from portal.catalog.restrictions import KINDS, RULES
 from portal.catalog.section_fields import PLAIN, SectionField
+from portal.catalog.term_fields import TERM_RULES, TermRule
 from portal.core.i18n import _k
 from portal.core.settings import LONGEST_GRADE
 from portal.exchange.importing.tables import Row, is_text
-from portal.ledger.types import DEADLINES
 from portal.registration.reasons import SKIP_CODES
 from portal.windows.bands import MOST, MOST_CREDITS
 
 METADATA = "metadata.fairseat"  # the column
 STATES = ("NEW", "OPEN", "CONFIRMED", "CANCELED")
 MOST_SEATS = 1_000_000
+MOST_HUNDREDTHS = 20_000  # of credits
 COHORT = ("years", "levels", "subjects", "students")  # of a reserve
 MOST_NAMED, LONGEST_NAMED = 500, 120
 DEPTH = 20  # of a tree of prerequisites
@@ -183,7 +184,19 @@ def _plain(field: SectionField) -> fields.Field[Any]:
             return fields.String() if field.several_lines else _text(field.longest)
 
 
-HUNDREDTHS = _number(20_000)  # of credits
+def _rule(rule: TermRule) -> fields.Field[Any]:
+    match rule.kind:
+        case "credits":
+            return _number(MOST_HUNDREDTHS, none=rule.optional)
+        case "number":
+            return _number(rule.most, rule.least, none=rule.optional)
+        case "reasons":
+            return fields.List(_one_of(SKIP_CODES))
+        case "day":
+            return fields.Raw(allow_none=True, validate=_must(_is_day))
+
+
+HUNDREDTHS = _number(MOST_HUNDREDTHS)
 CREDITS = fields.List(
     HUNDREDTHS, validate=_must(lambda span: len(span) == 2 and span[0] <= span[1])
 )
@@ -217,14 +230,10 @@ SCHEMAS = {
     ),
     "term": Schema.from_dict(
         {
-            "credit_limit": HUNDREDTHS,
-            "drops_per_day": _number(1000),
-            "skip_limit": _number(100, 1, none=True),
-            "skip_reasons": fields.List(_one_of(SKIP_CODES)),
+            **{name: _rule(each) for name, each in TERM_RULES.items()},
             "bands": fields.List(
                 fields.Raw(validate=_must(_is_band)), validate=validate.Length(max=MOST)
             ),
-            **dict.fromkeys(DEADLINES, fields.Raw(allow_none=True, validate=_must(_is_day))),
         }
     ),
     "course": Schema.from_dict(

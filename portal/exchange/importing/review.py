@@ -9,7 +9,7 @@ from portal.catalog.courses import CourseDetails
 from portal.catalog.models import Course, Section, Term
 from portal.catalog.requisites import shown
 from portal.catalog.section_fields import FIELDS
-from portal.catalog.term_fields import LABELS as TERM_RULES
+from portal.catalog.term_fields import TERM_RULES
 from portal.core.i18n import _l, text_of
 from portal.exchange.importing import upserts
 from portal.exchange.importing.diff import examples
@@ -40,7 +40,7 @@ FIELD_NAMES = {
     **CourseDetails.labels(),
     **StudentDetails.labels(),
     **{name: each.label for name, each in FIELDS.items()},
-    **TERM_RULES,
+    **{name: each.label for name, each in TERM_RULES.items()},
     "account": _l("account"),
     "adviser": _l("adviser"),
     "completed": _l("completed courses"),

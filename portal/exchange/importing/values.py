@@ -8,12 +8,14 @@ from typing import Any
 
 from portal.catalog import formatting, requisites, restrictions
 from portal.catalog.section_fields import meeting_line, reserve_line
+from portal.catalog.term_fields import TERM_RULES
 from portal.catalog.views import MeetingView, ReserveView, minutes
 from portal.core.i18n import _, _l
 
 LONGEST = 160
 NOTHING = "–"
 HUNDREDTHS = {"completed", "credits", "credit_limit"}
+HUNDREDTHS |= {name for name, each in TERM_RULES.items() if each.kind == "credits"}
 STATUSES = {
     "NEW": _l("Draft"),
     "OPEN": _l("Open"),

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog import formatting
-from portal.catalog.term_fields import LABELS, TermRules
+from portal.catalog.term_fields import TERM_RULES, TermRules
 from portal.core.i18n import _, _n
 from portal.recorder.models import Enrollment, WaitlistEntry
 from portal.registration.reasons import label as reason_label
@@ -15,8 +15,8 @@ from portal.registration.reasons import label as reason_label
 
 def changes(before: TermRules, after: TermRules) -> list[tuple[str, str]]:
     """Return the name of each rule with its value, or its old and its new value."""
-    labels = {**LABELS, "skip_limit": _("Skipped students")}
-    del labels["skip_reasons"]
+    labels = {name: each.label for name, each in TERM_RULES.items() if name != "skip_reasons"}
+    labels["skip_limit"] = _("Skipped students")  # with the reasons
     pairs = [
         (str(label), _in_words(before, name), _in_words(after, name))
         for name, label in labels.items()

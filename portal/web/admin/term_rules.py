@@ -7,16 +7,15 @@ from typing import Any
 
 from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import DateField
+from wtforms import DateField, Field
 from wtforms.validators import Optional
 
 from portal.catalog import formatting
 from portal.catalog.models import Term
 from portal.catalog.spellings import Unclear
-from portal.catalog.term_fields import LABELS, TermRules
+from portal.catalog.term_fields import TERM_RULES, TermRule, TermRules
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _, _l, _n
-from portal.ledger.types import DEADLINES
 from portal.people.roles import Right
 from portal.registration.reasons import SKIP_CODES, label
 from portal.reports.effects import term_rules as effects
@@ -43,16 +42,8 @@ FIRST_COME = _l("Waitlists are first come, first served.")
 
 
 class RulesForm(Form):
-    credit_limit = DecimalField(
-        LABELS["credit_limit"],
-        most=100,
-        description=_l("The maximum per student, unless the student’s record has another limit."),
-    )
-    drops_per_day = NumberField(
-        LABELS["drops_per_day"],
-        most=1000,
-        description=_l("How many seats a student can drop per day. Swaps don’t count."),
-    )
+    """A field for each of TERM_RULES, and the question whether skips cost a position."""
+
     places = OneOfField(
         _l("If a waiting student can’t take a free seat"),
         missing=_l("Choose one from the list."),
@@ -61,33 +52,11 @@ class RulesForm(Form):
             "lost": _l("Remove the student from the waitlist after several skips"),
         },
     )
-    skip_limit = NumberField(
-        LABELS["skip_limit"],
-        least=1,
-        most=100,
-        description=_l("The student is removed after this many skips."),
-    )
-    skip_reasons = ChoicesField(
-        _l("Count only skips for these reasons (choose none to count all)"),
-        choices=lambda: {code: label(code) for code in SKIP_CODES},
-        chips=True,
-    )
-    add_deadline = DateField(
-        LABELS["add_deadline"],
-        [Optional()],
-        description=_l("Also to swap or join a waitlist. Waitlists stop after it."),
-    )
-    drop_deadline = DateField(
-        LABELS["drop_deadline"],
-        [Optional()],
-        description=_l("After it, students must ask to withdraw."),
-    )
-    withdraw_deadline = DateField(
-        LABELS["withdraw_deadline"],
-        [Optional()],
-        description=_l("The last day to ask for a withdrawal or a late drop."),
-    )
     term: Term
+
+    def part(self, name: str) -> list[Field]:
+        """Return the fields of a part of the form."""
+        return [self[each.name] for each in TERM_RULES.values() if each.part == name]
 
     def validate(self, extra_validators: Any = None) -> bool:
         """Check every field; the number of skips only if it is used."""
@@ -98,10 +67,10 @@ class RulesForm(Form):
     def check_together(self) -> None:
         """Refuse a wrong date, one far from the term, and one before an earlier deadline."""
         latest = None
-        for name in DEADLINES:
-            day = self[name].data
-            if self[name].errors:
-                self[name].errors = []
+        for field in self.part("deadlines"):
+            name, day = field.name, field.data
+            if field.errors:
+                field.errors = []
                 self.refuse(_("Enter a date such as 2030-08-26, or leave it blank."), name)
             elif day and not self.term.starts_on - EARLY <= day <= self.term.ends_on:
                 first, last = self.term.starts_on - EARLY, self.term.ends_on
@@ -120,10 +89,32 @@ class RulesForm(Form):
     @property
     def rules(self) -> TermRules:
         """Return the rules in the form, once it is valid."""
-        values = {name: self[name].data for name in LABELS}
+        values = {name: self[name].data for name in TERM_RULES}
         lost = {"skip_reasons": tuple(self.skip_reasons.data)}
         kept = {"skip_limit": None, "skip_reasons": ()}
         return TermRules(**values | (lost if self.places.data == "lost" else kept))
+
+
+def rule_field(rule: TermRule) -> Any:
+    """Return the form field for a rule."""
+    known = {"label": rule.question or rule.label, "description": rule.hint}
+    match rule.kind:
+        case "day":
+            return DateField(validators=[Optional()], **known)
+        case "reasons":
+            return ChoicesField(choices=_skip_reasons, chips=True, **known)
+    # If students can lose a position, the form must say after how many skips.
+    required = not rule.optional or rule.part == "skips"
+    number = DecimalField if rule.kind == "credits" else NumberField
+    return number(least=rule.least, most=rule.most, required=required, **known)
+
+
+def _skip_reasons() -> dict[str, str]:
+    return {code: label(code) for code in SKIP_CODES}
+
+
+for _each in TERM_RULES.values():
+    setattr(RulesForm, _each.name, rule_field(_each))
 
 
 @bp.route("", methods=["GET", "POST"])
@@ -133,7 +124,7 @@ def edit(term_id: int) -> ResponseReturnValue:
     term = term_or_404(term_id)
     before = term_rules.rules(term)
     if request.method == "GET" and "credit_limit" not in request.args:
-        return _form(term, RulesForm(formdata=None, data=_fields(before) | before.deadlines)), 200
+        return _form(term, RulesForm(formdata=None, data=_fields(before))), 200
     form = RulesForm(request.values)
     form.term = term
     if not form.validate():
@@ -270,5 +261,4 @@ def _fields(rules: TermRules) -> dict[str, Any]:
         "places": "lost" if rules.skip_limit else "kept",
         "skip_limit": rules.skip_limit or USUAL_SKIPS,
         "skip_reasons": list(rules.skip_reasons),
-        **{name: day or "" for name, day in rules.deadlines.items()},
     }

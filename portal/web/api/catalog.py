@@ -15,6 +15,7 @@ from portal.catalog.term_catalog import (
     offered_terms,
     published_catalog,
 )
+from portal.catalog.term_fields import TERM_RULES, TermRule
 from portal.ledger.types import Registrations, SeatCounts
 from portal.people.roles import Right
 from portal.people.student_profile import profile
@@ -34,6 +35,11 @@ from portal.windows.phases import Phase, phase, sections_visible
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 PHASES = ("unscheduled", "before", "open", "ended")
+RULE_FIELDS: dict[str, type[fields.Field[Any]]] = {
+    "credits": fields.Float,
+    "number": fields.Integer,
+    "day": fields.Date,
+}
 
 
 class Course(Answer):
@@ -111,23 +117,29 @@ class Section(Answer):
     schedule = fields.Nested(Schedule)
 
 
-class Semester(Answer):
-    semester_id = fields.Integer(attribute="id")
-    name = fields.String()
-    starts_on = fields.Date()
-    ends_on = fields.Date()
-    credit_limit = described(fields.Float, "The most credits, unless you may take more.")
-    drops_per_day = fields.Integer()
-    add_deadline = described(fields.Date, "The last day to add.", allow_none=True)
-    drop_deadline = described(fields.Date, "The last day to drop.", allow_none=True)
-    withdraw_deadline = described(fields.Date, "The last day to withdraw.", allow_none=True)
-    waitlist_order = fields.Function(
-        lambda term: bands.rule(term.bands),
-        metadata={
-            "type": "string",
-            "description": "The bands of waitlists, in words; blank: first come, first served.",
-        },
-    )
+def _rule(rule: TermRule) -> fields.Field[Any]:
+    """Return the field of a term's rule."""
+    about = {"description": rule.meaning} if rule.meaning else {}
+    return RULE_FIELDS[rule.kind](allow_none=rule.optional, metadata=about)
+
+
+Semester = Answer.from_dict(
+    {
+        "semester_id": fields.Integer(attribute="id"),
+        "name": fields.String(),
+        "starts_on": fields.Date(),
+        "ends_on": fields.Date(),
+        **{name: _rule(each) for name, each in TERM_RULES.items() if each.in_api},
+        "waitlist_order": fields.Function(
+            lambda term: bands.rule(term.bands),
+            metadata={
+                "type": "string",
+                "description": "The bands of waitlists, in words; blank: first come, first served.",
+            },
+        ),
+    },
+    name="Semester",
+)
 
 
 class Semesters(Answer):

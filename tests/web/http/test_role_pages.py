@@ -7,11 +7,9 @@ from urllib.parse import urlsplit
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import update
 from werkzeug.exceptions import HTTPException
 
 from portal.catalog.models import Term
-from portal.core.db import transaction
 from portal.people import visitors
 from portal.people.models import Account
 from portal.people.roles import OWN, ROLES, SEES, WORDS, Right
@@ -178,9 +176,7 @@ def test_auditor_reads_how_long_documents_are_kept(app: Flask, staff: list[str])
 
 def test_auditor_reads_the_rules_of_a_term(app: Flask, staff: list[str], term: Term) -> None:
     assert staff
-    with transaction() as session:
-        groups = [{"years": ["Senior"]}]
-        session.execute(update(Term).where(Term.id == term.id).values(bands=groups))
+    builders.set_rules(term, bands=[{"years": ["Senior"]}])
     audrey = browser_of(app, "audrey")
     [link] = re.findall(rf'href="(/admin/terms/{term.id})"', audrey.get("/admin").text)
     shown = words(audrey.get(link).text)

@@ -9,8 +9,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
-from portal.catalog import term_catalog
-from portal.catalog.models import Section, Term
+from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.ledger.types import Candidate, Reason
 from portal.live.rendering import renderers
@@ -174,9 +173,7 @@ def test_waiting_student_sees_the_odds_and_their_basis(ada: FlaskClient, term: A
 
 
 def test_odds_of_a_later_band_say_that_an_earlier_one_may_join(ada: FlaskClient, term: Any) -> None:
-    with transaction() as session:
-        session.get_one(Term, term.id).bands = [{"credits": 90}]
-    term_catalog.forget()
+    builders.set_rules(term, bands=[{"credits": 90}])
     section = builders.a_section(builders.a_course(), term, capacity=0)
     press(ada, section, "pick", wait="1")
     warning = "Your chance gets smaller if students in an earlier group join."

@@ -11,6 +11,7 @@ from sqlalchemy import select
 from portal.backend import Backend, backend
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import catalog_of, forget
+from portal.catalog.term_fields import TERM_RULES
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.function_library import prefix
@@ -53,6 +54,7 @@ def now_set(term: Term) -> Any:
 def test_form_shows_the_current_rules(admin: FlaskClient, term: Term) -> None:
     page = admin.get(address(term)).text
     assert 'value="21"' in page
+    assert all(f'name="{name}"' in page for name in TERM_RULES)
     assert 'name="places" value="kept" checked' in page
 
 

@@ -13,6 +13,9 @@ A GET shows the page. A POST calls `act` with the reason, or shows the page agai
 for example with a version among the `seen` fields. It returns the message to show on the page
 `back`, or a response, or None after adding errors to the form. It raises ChangedMeanwhile, or
 Refused or NotPossible if the change is no longer possible.
+
+A form that edits stored values has its version among the `first_seen` fields. When it is shown
+again with its errors, the version stays with the values that the admin began from.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -47,6 +50,8 @@ class Confirmation:
     danger: bool = False
     # Sent back in hidden fields; a list is sent as several of one name.
     seen: Mapping[str, object] = field(default_factory=dict)
+    # Sent back too; if the form is shown again, as they were when it was shown at first.
+    first_seen: Mapping[str, object] = field(default_factory=dict)
     refusal: str = (
         ""  # why it can't be done, shown in place of the button until a valid form is submitted
     )
@@ -56,9 +61,10 @@ class Confirmation:
     @property
     def hidden(self) -> list[tuple[str, object]]:
         """Return the name and value of each hidden field; None is sent as a blank."""
+        first = {name: request.form.get(name, value) for name, value in self.first_seen.items()}
         return [
             (name, "" if each is None else each)
-            for name, value in self.seen.items()
+            for name, value in {**self.seen, **first}.items()
             for each in (value if isinstance(value, list) else [value])
         ]
 

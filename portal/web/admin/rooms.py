@@ -12,10 +12,9 @@ from portal.catalog.rooms import RoomUse
 from portal.catalog.section_fields import MOST_SEATS
 from portal.catalog.term_catalog import catalog_of, current_terms
 from portal.core.db import transaction
-from portal.core.form_fields import whole_number
 from portal.core.i18n import _, _l
 from portal.people.roles import Right
-from portal.web.confirm import Confirmation, confirm
+from portal.web.confirm import Confirmation, confirm, seen_number
 from portal.web.forms import Form, NumberField, ReasonField
 from portal.web.http.access import requires, visitor
 from portal.web.paging import count_pages, page_number, search_text
@@ -82,12 +81,9 @@ def set_seats(term_id: int, room_id: int) -> ResponseReturnValue:
     used = _room(term_id, room_id)
     address = url_for(".show", term_id=term_id, room_id=room_id)
     form = SeatsForm(data={"seats": used.seats})
-    seen = request.form.get("seen", "" if used.seats is None else str(used.seats))
 
     def act(reason: str) -> str:
-        before = whole_number(seen)
-        if seen and before is None:
-            abort(400)
+        before = seen_number("seen") if request.form["seen"] else None
         with transaction() as session:
             rooms.set_seats(
                 session, room_id, before, form.seats.data, by=visitor().id, reason=reason
@@ -99,7 +95,7 @@ def set_seats(term_id: int, room_id: int) -> ResponseReturnValue:
         button=_("Save"),
         back=(address, used.name),
         meaning=[_("Sections keep their seats. Those with more seats than the room are listed.")],
-        seen={"seen": seen},
+        first_seen={"seen": used.seats},
     )
     return confirm(page, act, form)
 

@@ -160,17 +160,17 @@ def new(term_id: int) -> ResponseReturnValue:
         abort(404)
     with transaction() as session:
         form = RoundForm(session, data=first_values(term))
-        key = request.form.get("key", "")[:64] or token_hex(16)
         page = Confirmation(
             title=_("New allocation round"),
             button=_("Save draft"),
             back=(url_for(".index", term_id=term_id), _("Allocation rounds")),
             facts=[(_("Term"), term.name)],
             meaning=[_("Students don’t see the round until you announce it.")],
-            seen={"key": key},
+            first_seen={"key": token_hex(16)},
         )
 
         def act(reason: str) -> ResponseReturnValue | None:
+            key = request.form["key"][:64]
             try:
                 made = rounds.create(term_id, form.round, key, visitor().id, reason)
             except RoundRefused as refusal:
@@ -193,7 +193,7 @@ def edit(term_id: int, round_id: int) -> ResponseReturnValue:
             title=_("Edit the round"),
             button=_("Save"),
             back=_back(found),
-            seen={"version": request.form.get("version") or found.version},
+            first_seen={"version": found.version},
         )
         if found.state != "draft":
             return refused(page, str(REFUSED["state"]))
@@ -247,7 +247,7 @@ def move_end(term_id: int, round_id: int) -> ResponseReturnValue:
             _("Students see the new end at once, and those with a ballot are notified."),
             _("An earlier end must be at least 24 hours away."),
         ],
-        seen={"version": request.form.get("version") or found.version},
+        first_seen={"version": found.version},
         refusal="" if found.state == "open" else str(REFUSED["state"]),
     )
 
@@ -280,7 +280,7 @@ def enter_value(term_id: int, round_id: int) -> ResponseReturnValue:
             (_("Root"), found.root or ""),
         ],
         _back(found),
-        seen={"version": request.form.get("version") or found.version},
+        first_seen={"version": found.version},
         refusal=str(REFUSED[why]) if why else "",
     )
     return ask_for_value(page, _("Store and compute"), found.public_source, act)

@@ -473,7 +473,7 @@ def set_adviser(student_id: int) -> ResponseReturnValue:
         title=_("Adviser of %(name)s", name=record.profile.name),
         button=_("Save adviser"),
         meaning=[meaning],
-        seen={"adviser": now.id if now else 0},
+        first_seen={"adviser": now.id if now else 0},
     )
 
 

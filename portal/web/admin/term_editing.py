@@ -247,7 +247,7 @@ def edit(term_id: int) -> ResponseReturnValue:
         button=_("Save"),
         back=(url_for(".term", term_id=term_id), found.name),
         meaning=[_("Sections, windows and deadlines keep their own dates.")],
-        seen={
+        first_seen={
             "was_name": before.name,
             "was_starts": before.starts_on,
             "was_ends": before.ends_on,
@@ -344,11 +344,8 @@ def copy_windows(term_id: int) -> ResponseReturnValue:
                 else []
             ),
         ],
-        seen={
-            "source": source.id,
-            "plan": request.form.get("plan")
-            or _signer().dumps([shown, [service.new_id() for _each in new]]),
-        },
+        seen={"source": source.id},
+        first_seen={"plan": _signer().dumps([shown, [service.new_id() for _each in new]])},
         refusal="" if new else _("No window of this term would begin in the future."),
     )
     return confirm(copying, act)

@@ -239,7 +239,7 @@ def name_public_value(term_id: int, window_id: int) -> ResponseReturnValue:
             _("Without one, students must trust the portal: it chose the secret seed."),
             _("Anyone can read it on the page of the draw. You enter the value once it is known."),
         ],
-        seen={"version": request.form.get("version") or (found.version if found else 0)},
+        first_seen={"version": found.version if found else 0},
         refusal=_refusal(window, "fixed" if found and found.root else ""),
     )
 

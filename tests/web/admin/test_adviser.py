@@ -291,6 +291,10 @@ def test_second_of_two_admins_is_told(boss: FlaskClient, cast: Cast, vic: Accoun
     late = assign(boss, cast.ada, "")
     assert late.status_code == 409
     assert "Someone else has changed this." in late.text
+    address = f"/admin/students/{cast.ada.id}/adviser"
+    again = boss.post(address, data={"account": "", "adviser": 0, "reason": ""})
+    assert again.status_code == 422
+    assert '<input type="hidden" name="adviser" value="0">' in again.text
     assert assign(boss, cast.ada, "", seen=vic.id).status_code == 303
     assert [(each.before, each.after) for each in entries("student.adviser")] == [
         ({"adviser": None}, {"adviser": "vic"}),

@@ -527,6 +527,19 @@ def test_stale_details_are_refused(admin: FlaskClient, term: Term) -> None:
     assert admin.post(address, data={**old, **LATER, "was_starts": "x"}).status_code == 400
 
 
+def test_stale_details_stay_stale_when_the_form_is_shown_again(
+    admin: FlaskClient, term: Term
+) -> None:
+    address = f"/admin/terms/{term.id}/edit"
+    old = pages.hidden(admin.get(address).text)
+    assert submit(admin, address, **LATER).status_code == 303
+    again = admin.post(address, data=old | LATER | {"name": ""})
+    assert again.status_code == 422
+    mine = pages.hidden(again.text) | LATER | {"name": "Autumn 2030"}
+    assert admin.post(address, data=mine).status_code == 409
+    assert made("Fall 2031").id == term.id
+
+
 # Windows
 
 

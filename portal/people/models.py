@@ -7,16 +7,20 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
+    ColumnElement,
     ForeignKey,
     Identity,
     Integer,
     LargeBinary,
     String,
+    and_,
     false,
     func,
+    or_,
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.ext.hybrid import hybrid_property
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from portal.catalog.models import Credits, Department, Instructor, SoftDelete, Subject
@@ -163,10 +167,17 @@ class Hold(Base):
 
     cleared_by: Mapped[Account | None] = relationship()
 
-    @property
+    @hybrid_property
     def is_active(self) -> bool:
-        """Return whether it blocks registration now."""
+        """Return whether it blocks registration now; in a query, the condition for that."""
         return self.lifted_at is None and within(self.starts_at, self.ends_at)
+
+    @is_active.inplace.expression
+    @classmethod
+    def _is_active(cls) -> ColumnElement[bool]:
+        begun = or_(cls.starts_at.is_(None), cls.starts_at <= func.now())
+        lasts = or_(cls.ends_at.is_(None), func.now() < cls.ends_at)
+        return and_(cls.lifted_at.is_(None), begun, lasts)
 
     @property
     def over(self) -> bool:

@@ -24,6 +24,9 @@ def start(app: Flask) -> None:
     app.config.update(
         COMPRESS_MIMETYPES=TYPES,
         COMPRESS_ALGORITHM=["zstd", "br", "gzip"],
+        # The defaults make a page 5 to 9 % smaller and take more than twice the time.
+        COMPRESS_BR_LEVEL=2,
+        COMPRESS_LEVEL=3,  # of gzip
         COMPRESS_STREAMS=False,  # a download must not wait for a full buffer
     )
     app.after_request(_pad)

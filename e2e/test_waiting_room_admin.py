@@ -90,7 +90,7 @@ def test_the_buttons_of_the_waiting_room_are_right_below_the_state(meet: Meet, t
     expect(boss.page.locator("#room-pause")).to_be_in_viewport()
 
 
-def test_a_paused_line_rings_for_those_who_want_to_hear_it(
+def test_a_paused_waiting_room_rings_for_admins_who_turned_alarms_on(
     meet: Meet, term: Term, section: Section
 ) -> None:
     window = builders.an_open_window(term)
@@ -100,11 +100,11 @@ def test_a_paused_line_rings_for_those_who_want_to_hear_it(
     expect(boss.page.locator("[data-figure=seats]")).to_have_text("1")
     expect(boss.page.locator("#opening-seats rect")).to_have_count(1)
     chief.listen("/admin/operations")
-    bell, said = chief.page.locator("#bell"), chief.page.locator("#bell-said")
+    bell, alert = chief.page.locator("#bell"), chief.page.locator("#bell-alert")
     bell.get_by_role("button", name="Turn on alarm sound").click()
     expect(bell).to_have_attribute("data-rung", "1")  # how it sounds
     press(boss, "Pause the waiting room", "Pause")
-    expect(said).to_contain_text("No one is admitted")
+    expect(alert).to_contain_text("No one is admitted")
     rings = chief.page.locator("[data-rings]", has_text="Max paused the waiting room")
     expect(rings).to_be_visible()
     expect(bell).to_have_attribute("data-rung", "2")
@@ -112,7 +112,7 @@ def test_a_paused_line_rings_for_those_who_want_to_hear_it(
     bell.get_by_role("button", name="Mute the alarm").click()
     expect(bell.get_by_role("button")).to_have_text("Turn on alarm sound")
     boss.page.get_by_role("button", name="Resume the waiting room").click()
-    expect(said).to_be_empty()
+    expect(alert).to_be_empty()
     expect(chief.page).to_have_title(re.compile("^Operations"))
 
 

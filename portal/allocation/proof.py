@@ -20,7 +20,7 @@ from portal.allocation.problem import Problem, ballot_from_json, make, settings_
 from portal.allocation.result import Result
 
 FORMAT = "fairseat allocation 1"
-Proof = list[tuple[str, str]]  # the side ("left", "right") and the hash of each partner
+Proof = list[tuple[str, str]]  # the side ("left", "right") and the hash of each sibling
 
 
 def sha256(text: str) -> str:
@@ -55,9 +55,9 @@ def path(rows: Sequence[Sequence[str]], at: int) -> Proof:
     """Return the hashes that lead from a leaf of a tree to its root; leaf 0 is the settings."""
     proof = []
     for row in rows[:-1]:
-        partner = at ^ 1
-        if partner < len(row):
-            proof.append(("right" if partner > at else "left", row[partner]))
+        sibling = at ^ 1
+        if sibling < len(row):
+            proof.append(("right" if sibling > at else "left", row[sibling]))
         at //= 2
     return proof
 
@@ -102,7 +102,7 @@ def tree(problem: Problem) -> list[list[str]]:
 
 
 def tree_of(values: Iterable[Any]) -> list[list[str]]:
-    """Return the rows of the hash tree over values; a hash without a partner moves up."""
+    """Return the rows of the hash tree over values; a hash without a sibling moves up."""
     row = [leaf(value) for value in values]
     rows = [row]
     while len(row) > 1:

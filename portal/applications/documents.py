@@ -342,7 +342,7 @@ def _check_next() -> bool:
         else:
             mark_sent(found)
             session.flush()
-            _tell(session, found)
+            _notify(session, found)
     return True
 
 
@@ -369,7 +369,7 @@ def verdict(file: Path, name: str) -> tuple[str, int]:
     return "virus" if scan and _is_infected(scan, file) else "", int(result["pages"])
 
 
-def _tell(session: Session, document: ApplicationDocument) -> None:
+def _notify(session: Session, document: ApplicationDocument) -> None:
     """Refresh the student's pages; a refused document of a sent application goes back."""
     owner = session.get_one(Application, document.application_id, with_for_update=True)
     if document.refused:

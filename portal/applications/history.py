@@ -1,4 +1,4 @@
-"""Parts of each change of an application: its lock, its history, and who hears of it."""
+"""Parts of each change of an application: its lock, its history, and who is notified."""
 
 from typing import Any
 

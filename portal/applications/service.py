@@ -75,7 +75,7 @@ REFUSED = {
 
 
 MOST_UNDECIDED = 20  # applications of a person: each may hold documents
-MOST_IN_TERM = 40  # applications of a person, also withdrawn ones: admins hear of each
+MOST_IN_TERM = 40  # applications of a person, also withdrawn ones: admins are notified of each
 
 
 class ApplicationRefused(Refused):

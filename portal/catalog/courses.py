@@ -75,7 +75,7 @@ class CourseDetails(RecordDetails):
         "code": (_l("Code"), text_lines),
         "title": (_l("Title"), text_lines),
         "department": (_l("Department"), text_lines),
-        "credits": (_l("Credits"), lambda credits_: [formatting.credit_words(*credits_)]),
+        "credits": (_l("Credits"), lambda credits_: [formatting.credit_range(*credits_)]),
         "description": (_l("Description"), text_lines),
         "offered": (_l("Offered"), text_lines),
         "categories": (_l("Categories"), list),

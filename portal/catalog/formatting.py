@@ -125,7 +125,7 @@ def plain_number(amount: Decimal) -> str:
 
 
 @_remembered(1024)
-def credit_words(least: Decimal, most: Decimal) -> str:
+def credit_range(least: Decimal, most: Decimal) -> str:
     """`1 credit`, `4 credits`, `1–15 credits`."""
     if least == most:
         one = 1 if least == 1 else 2  # half a credit is no single one

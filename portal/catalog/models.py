@@ -59,7 +59,7 @@ class Term(SoftDelete, Base):
     drop_deadline: Mapped[date | None]
     withdraw_deadline: Mapped[date | None]
     state: Mapped[str] = mapped_column(String(12), default="draft", server_default="draft")
-    # Of a rehearsal: lists leave it out, and no program hears of it.
+    # Of a rehearsal: lists leave it out, and programs do not see it.
     practice: Mapped[bool] = mapped_column(default=False, server_default=false())
     # Raised by every change of the term's catalog, so that caches know when to reload.
     catalog_version: Mapped[int] = mapped_column(BigInteger, default=1)

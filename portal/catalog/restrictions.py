@@ -43,19 +43,19 @@ def write(restrictions: Iterable[Restriction]) -> str:
     return "\n".join(f"{rule} {kind}: {value}" for rule, kind, value in spelled)
 
 
-def word(text: str) -> str:
+def stored_name(text: str) -> str:
     """Return a rule or kind as it is stored: `must_be` for `Must be`."""
     return "_".join(text.lower().replace("-", " ").replace("_", " ").split())
 
 
 def kind_of(text: str) -> str:
     """Return the kind that a text names; `classification` for `year`."""
-    return OTHER_NAMES.get(word(text), word(text))
+    return OTHER_NAMES.get(stored_name(text), stored_name(text))
 
 
 def _parse(line: str, number: int) -> Restriction:
     head, _colon, value = (part.strip() for part in line.partition(":"))
-    attribute = word(head)
+    attribute = stored_name(head)
     rule = next((each for each in RULES if attribute.startswith(f"{each}_")), "")
     if not rule:
         raise _unclear(number, _("start with “must be” or “may not be”, as in “%(example)s”."))

@@ -84,8 +84,9 @@ class Query:
         """Return the `sections` that fit, in order; without `seats` all count as open."""
         if not self.narrowed:
             return list(sections)
-        words = terms(self.text)
-        return [each for each in sections if self.fits(each, seats) and matches(each.words, words)]
+        wanted = terms(self.text)
+        fitting = (each for each in sections if self.fits(each, seats))
+        return [each for each in fitting if matches(each.search_index, wanted)]
 
     def fits(self, section: "SectionView", seats: dict[int, SeatCounts] | None) -> bool:
         if self.subject and section.subject_code != self.subject:
@@ -203,14 +204,14 @@ def index(*texts: str) -> str:
     return " " + " ".join(found)
 
 
-def matches(words: str, wanted: tuple[SearchTerm, ...]) -> bool:
-    """Return whether each of `wanted` (see `terms`) begins some word of the index `words`."""
-    return all(begins(words, term) for term in wanted)
+def matches(search_index: str, wanted: tuple[SearchTerm, ...]) -> bool:
+    """Return whether each of `wanted` (see `terms`) begins some word of the index."""
+    return all(begins(search_index, term) for term in wanted)
 
 
-def begins(words: str, term: SearchTerm) -> bool:
+def begins(search_index: str, term: SearchTerm) -> bool:
     whole, *parts = term
-    return whole in words or (bool(parts) and all(part in words for part in parts))
+    return whole in search_index or (bool(parts) and all(part in search_index for part in parts))
 
 
 def correct_words(text: str, known: Sequence[str]) -> str:

@@ -92,11 +92,11 @@ def count(label: str, **more: Any) -> Any:
     return _define(0, label=label, part="seats", stored_as="int", lines=_text_lines, **more)
 
 
-def flag(label: str, words: str, **more: Any) -> Any:
-    """Define a plain yes or no; `words` say what a yes means."""
+def flag(label: str, text: str, **more: Any) -> Any:
+    """Define a plain yes or no; `text` says what a yes means."""
 
     def lines(on: Any) -> Lines:
-        return [str(words)] if on else []
+        return [str(text)] if on else []
 
     known = {"part": "rules", "stored_as": "bool", "lines": lines}
     return _define(default=False, label=label, **known | more)
@@ -240,7 +240,7 @@ class SectionDetails(PlainFields):
     credits: tuple[Decimal, Decimal] = other(
         (Decimal(0), Decimal(0)),
         _l("Credits"),
-        lambda credits_: [formatting.credit_words(*credits_)],
+        lambda credits_: [formatting.credit_range(*credits_)],
         part="seats",
         parse=parse_credits,
         write=write_credits,

@@ -75,7 +75,7 @@ class TermCatalog:
 
     def corrected(self, text: str) -> str:
         """Return search words without their typing mistakes; blank if none can be corrected."""
-        return correct_words(text, self._words)
+        return correct_words(text, self._known_words)
 
     def taught_by(self, instructors: frozenset[int]) -> list[SectionView]:
         """Return the sections that one of the instructors teaches, sorted."""
@@ -94,8 +94,8 @@ class TermCatalog:
         return {each.id: time_conflicts.occupied(each) for each in self.sections}
 
     @cached_property
-    def _words(self) -> list[str]:
-        return sorted({word for each in self.sections for word in each.words.split()})
+    def _known_words(self) -> list[str]:
+        return sorted({word for each in self.sections for word in each.search_index.split()})
 
     @cached_property
     def _by_id(self) -> dict[int, SectionView]:

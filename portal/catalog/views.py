@@ -127,7 +127,7 @@ class SectionView(PlainFields):
     categories: tuple[str, ...] = ()
     pool: int | None = None  # whose seats it shares with the other sections of it
     reserves: tuple[ReserveView, ...] = ()
-    words: str = field(default="", repr=False)  # the search index: see `catalog.search.index`
+    search_index: str = field(default="", repr=False)  # see `catalog.search.index`
 
     @property
     def credits(self) -> tuple[Decimal, Decimal]:
@@ -294,7 +294,7 @@ class _Parts:
             categories=tuple(course.categories),
             pool=section.pool_id,
             reserves=tuple(ReserveView(*row[1:]) for row in self.reserves[section.id]),
-            words=_search_index(section, course, subject_name, names),
+            search_index=_search_index(section, course, subject_name, names),
         )
 
 

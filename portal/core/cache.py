@@ -163,7 +163,7 @@ class Cache(Generic[Key, Value]):
     def _renew_one(self, key: Key, reading: "Future[Value]") -> None:
         try:
             value = self._read(key)
-        except BaseException as error:  # noqa: BLE001  whoever waits must hear of any end
+        except BaseException as error:  # noqa: BLE001  callers that wait must get any error
             if isinstance(error, AWAY):
                 self._note(error)
             self._fail(key, reading, error)

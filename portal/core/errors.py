@@ -11,7 +11,7 @@ class CommandError(Exception):
 class Refused(Exception):
     """The state forbids it, and nothing was changed: `code` is the reason.
 
-    A subclass has the words for its reasons in `texts`. They may name `facts`, as `%(end)s`.
+    A subclass has the text of each reason in `texts`. They may name `facts`, as `%(end)s`.
     """
 
     texts: ClassVar[Mapping[str, str]] = {}
@@ -23,6 +23,6 @@ class Refused(Exception):
 
     @property
     def text(self) -> str:
-        """Return the reason in words."""
-        words = str(self.texts[self.code])
-        return words % self.facts if self.facts else words
+        """Return the text of the reason."""
+        text = str(self.texts[self.code])
+        return text % self.facts if self.facts else text

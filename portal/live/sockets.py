@@ -51,7 +51,7 @@ class PageSubscription:
     room: int | None = None  # the window whose waiting room it is in
     student: int | None = None  # the student whose record an admin is viewing
     operations: bool = False  # the operations page, which belongs to no term
-    staff: bool = False  # a page of staff, who read counts in other words
+    staff: bool = False  # a page of staff: their counts have another text
 
 
 def parse_subscription(message: str | bytes) -> PageSubscription | None:

@@ -46,7 +46,7 @@ class ScheduledWindow:
 
     window: WindowView
     phase: Phase
-    whom: str
+    cohort: str
     students: int
 
     @property

@@ -63,7 +63,7 @@ class Right(StrEnum):
 
 
 # What each right allows, as part of the sentence “You may …”.
-WORDS = {
+RIGHT_TEXTS = {
     Right.REGISTER: _l("register for sections"),
     Right.APPLY: _l("send applications"),
     Right.TEACH: _l("see the rosters of your classes"),
@@ -170,7 +170,7 @@ ROLES = {
 
 @dataclass(frozen=True)
 class Scope:
-    """What a token allows, in words, and the rights that this takes."""
+    """What a token allows: its label, and the rights that this takes."""
 
     label: str
     rights: frozenset[Right]
@@ -199,7 +199,7 @@ SERVICE_SCOPES = {
 
 
 def service_scopes(rights: frozenset[Right]) -> dict[str, str]:
-    """Return the scopes that someone with these rights may give to a program, with their words."""
+    """Return the scopes that someone with these rights may give to a program, with their labels."""
     return {name: each.label for name, each in SERVICE_SCOPES.items() if each.rights <= rights}
 
 

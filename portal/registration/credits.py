@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from portal.catalog.formatting import credit_words, number
+from portal.catalog.formatting import credit_range, number
 
 if TYPE_CHECKING:
     from portal.catalog.term_catalog import SectionView
@@ -27,7 +27,7 @@ def amount(hundredths: int) -> str:
 def credits_in_words(hundredths: int) -> str:
     """Return credits with their unit: "1 credit", "4 credits"."""
     credits_ = Decimal(hundredths) / 100
-    return credit_words(credits_, credits_)
+    return credit_range(credits_, credits_)
 
 
 def credit_choices(section: "SectionView") -> list[str]:

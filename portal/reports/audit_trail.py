@@ -18,7 +18,7 @@ BATCH = 1000
 LATEST = 20  # of one thing
 LONGEST = 120
 DAYS = ("first", "last")
-NOBODY = "-"  # stands for users without an account: the command line, or the portal itself
+NO_ACCOUNT = "-"  # stands for users without an account: the command line, or the portal itself
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Query:
 
     def conditions(self, zone: ZoneInfo) -> Iterator[ColumnElement[bool]]:
         """Yield the criteria for PostgreSQL; days are in the given time zone."""
-        if self.who == NOBODY:
+        if self.who == NO_ACCOUNT:
             yield AuditEntry.account_id.is_(None)
         elif self.who:
             names = (Account.name, Account.username)

@@ -154,8 +154,8 @@ class RosterView:
 
     def args(self) -> dict[str, str]:
         """Return the arguments of its address."""
-        words = {"q": self.text} if self.text else {}
-        return words | self.sorting.args()
+        searched = {"q": self.text} if self.text else {}
+        return searched | self.sorting.args()
 
     def by(self, sort: str) -> "RosterView":
         """Return the view sorted by a column; in reverse if it is sorted by it already."""
@@ -170,7 +170,7 @@ class RosterView:
 
     def _found(self, people: list[Person]) -> list[Person]:
         words = folded(self.text).split()
-        return [each for each in people if all(word in _words(each) for word in words)]
+        return [each for each in people if all(word in _searched(each) for word in words)]
 
 
 def folded(text: str) -> str:
@@ -179,7 +179,7 @@ def folded(text: str) -> str:
     return "".join(sign for sign in apart if not combining(sign))
 
 
-def _words(person: Person) -> str:
+def _searched(person: Person) -> str:
     return folded(" ".join((person.name, person.number, person.email, *person.majors, person.year)))
 
 

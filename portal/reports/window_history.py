@@ -85,7 +85,7 @@ class WindowHistory:
     # Ticket and band of those who wait, by section and student: as it is, and as it would be if
     # waitlists were first come, first served. By band, who was promoted, and would have been.
     waiters: dict[Pair, tuple[int, int]] = field(default_factory=dict)
-    line: dict[Pair, tuple[int, int]] = field(default_factory=dict)
+    by_ticket: dict[Pair, tuple[int, int]] = field(default_factory=dict)
     promoted: Counter[int] = field(default_factory=Counter)
     first_come: Counter[int] = field(default_factory=Counter)
 
@@ -110,14 +110,14 @@ class WindowHistory:
         payload = event.payload
         key = payload["section"], payload["student"]
         if event.name == "waitlisted":
-            self.waiters[key] = self.line[key] = payload["ticket"], payload.get("band", 1)
+            self.waiters[key] = self.by_ticket[key] = payload["ticket"], payload.get("band", 1)
             return
         place = self.waiters.pop(key, None)
         if place and event.name == "promoted" and event.context.get("during") == self.window:
             self.promoted[place[1]] += 1
             self.first_come[self._serve_first(event, key, place)] += 1
         else:
-            self.line.pop(key, None)
+            self.by_ticket.pop(key, None)
 
     def _serve_first(self, event: Event, key: Pair, place: tuple[int, int]) -> int:
         """Give the seat of a promotion to the first by ticket; return that student's band.
@@ -125,18 +125,18 @@ class WindowHistory:
         Reserved seats and those that an admin gives are out of turn: the same student gets them.
         One who was served before gives the seat to the next.
         """
-        if key in self.line and (event.payload.get("reserve") or event.is_adjustment):
-            return self.line.pop(key)[1]
+        if key in self.by_ticket and (event.payload.get("reserve") or event.is_adjustment):
+            return self.by_ticket.pop(key)[1]
         sections = self._sharing(key[0])
         could = [
             (each, other)
-            for other, each in self.line.items()
+            for other, each in self.by_ticket.items()
             if other == key or (other[0] in sections and self._could_get(other, key[0]))
         ]
         if not could:
             return place[1]
         (_ticket, band), first = min(could)
-        del self.line[first]
+        del self.by_ticket[first]
         return band
 
     def _sharing(self, section: int) -> set[int]:

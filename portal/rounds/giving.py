@@ -174,11 +174,11 @@ def _waits(  # noqa: PLR0913, PLR0917  what is known of a student
     by_priority = table.problem.settings.mechanism == "deferred"
     drafted = table.problem.settings.mechanism == "draft"
     choices = table.problem.ballots[number].choices
-    chosen, lines = credits_of(plan), zip(plan.choices, row.result or (), strict=True)
+    chosen, outcomes = credits_of(plan), zip(plan.choices, row.result or (), strict=True)
     bundles = {each[:2]: each.bundle for each in table.options[number]}
     courses, credits_ = _left(row, table, number, bundles)
-    for at, (line, reasons) in enumerate(lines):
-        if not line.wait or any(why == Why.SEATED for why, _turn, _other in reasons):
+    for at, (choice, reasons) in enumerate(outcomes):
+        if not choice.wait or any(why == Why.SEATED for why, _turn, _other in reasons):
             continue
         names = choices[at].alternatives
         full = (
@@ -284,7 +284,7 @@ def _packed(reasons: Sequence[Reason]) -> list[Any]:
 
 
 def _finish(number: int) -> None:
-    """Note that all is done, and tell every student who took part, in one transaction."""
+    """Note that all is done, and notify every student who took part, in one transaction."""
     with transaction() as session:
         found = rounds.locked(session, number)
         if found.state != "published":
@@ -293,10 +293,10 @@ def _finish(number: int) -> None:
         found.state, found.held, found.version = "applied", False, found.version + 1
         counts = _counts(session, number)
         rounds.record(session, "round.apply", found, None, "", before, **counts)
-        tell(session, found)
+        notify_students(session, found)
 
 
-def tell(session: Session, found: Round, kind: str = "round", **more: str | int) -> None:
+def notify_students(session: Session, found: Round, kind: str = "round", **more: str | int) -> None:
     """Tell every student with a ballot, once, what became of a round, or of their `ballot`."""
     facts = {"round": found.id, "name": found.name, "state": found.state, **more}
     # A ballot may have several notices: each change of the round has another version.

@@ -109,7 +109,7 @@ def _make_joint(
     names: Mapping[int, str],
     sections: Sequence[int],
 ) -> None:
-    """Let a choice be joint in the ballot of each student, in the same words.
+    """Let a choice be joint in the ballot of each student, as the same bundle.
 
     If one of them may not take the sections together, or has one of them, none gets the choice.
     """
@@ -255,18 +255,20 @@ def _ballot(  # noqa: PLR0913, PLR0917  what a ballot depends on
     registrations = backend().ledger.registrations(found.term_id, row.student_id)
     limit = hundredths(credit_limit(who, catalog))
     precheck = Precheck(who, catalog, registrations, limit)
-    against = [[_against(precheck, each) for each in line.alternatives] for line in plan.choices]
+    against = [
+        [_against(precheck, each) for each in choice.alternatives] for choice in plan.choices
+    ]
     everywhere = _refused_everywhere(against)
     choices = [
         Choice(
             tuple(
                 _bundle(alternative, why, everywhere, offer)
-                for alternative, why in zip(line.alternatives, reasons, strict=True)
+                for alternative, why in zip(choice.alternatives, reasons, strict=True)
             )
         )
-        for line, reasons in zip(plan.choices, against, strict=True)
+        for choice, reasons in zip(plan.choices, against, strict=True)
     ]
-    some = {each for line in plan.choices for each in line.sections if each in offer.names}
+    some = {each for choice in plan.choices for each in choice.sections if each in offer.names}
     refused = sorted(offer.names[each] for each in everywhere if each in offer.names)
     ballot = Ballot(
         pseudonym=sha256(row.code),
@@ -364,7 +366,7 @@ def _own(
 
 def credits_of(plan: Plan) -> dict[int, int]:
     """Return the credits (hundredths) that a student chose for sections with a range."""
-    parts = (part for line in plan.choices for each in line.alternatives for part in each)
+    parts = (part for choice in plan.choices for each in choice.alternatives for part in each)
     return {part.section: part.credits for part in parts if part.credits is not None}
 
 

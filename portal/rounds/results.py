@@ -49,9 +49,9 @@ def outcomes(found: Round, student: int) -> list[ChoiceOutcome]:
     catalog = catalog_of(found.term_id)
     refused: list[Any] = row.refused or []
     given, made = row.given or {}, []
-    for at, (line, reasons) in enumerate(zip(unpack(row.lines).choices, row.result, strict=True)):
+    for at, (choice, reasons) in enumerate(zip(unpack(row.lines).choices, row.result, strict=True)):
         against = refused[at] if at < len(refused) else [{} for _each in reasons]
-        barred = _without_position(line, reasons, at, given) if found.state == "applied" else None
+        barred = _without_position(choice, reasons, at, given) if found.state == "applied" else None
         made.append(
             ChoiceOutcome(
                 tuple(
@@ -64,7 +64,7 @@ def outcomes(found: Round, student: int) -> list[ChoiceOutcome]:
                         BEYOND_LIMITS if rank == barred else given.get(f"{at}-{rank}"),
                     )
                     for rank, (each, why, rules) in enumerate(
-                        zip(line.alternatives, reasons, against, strict=True)
+                        zip(choice.alternatives, reasons, against, strict=True)
                     )
                 )
             )
@@ -73,15 +73,15 @@ def outcomes(found: Round, student: int) -> list[ChoiceOutcome]:
 
 
 def _without_position(
-    line: Choice, reasons: list[Any], at: int, given: dict[str, Any]
+    choice: Choice, reasons: list[Any], at: int, given: dict[str, Any]
 ) -> int | None:
     """Return the alternative that would have a waitlist position but for the ballot's limits."""
-    if not line.wait or any(why == Why.SEATED for why, _turn, _other in reasons):
+    if not choice.wait or any(why == Why.SEATED for why, _turn, _other in reasons):
         return None
     full = (
         rank
         for rank, (why, _turn, _other) in enumerate(reasons)
-        if why == Why.FULL and len(line.alternatives[rank]) == 1
+        if why == Why.FULL and len(choice.alternatives[rank]) == 1
     )
     first = next(full, None)
     return first if f"{at}-{first}" not in given else None

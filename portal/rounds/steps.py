@@ -36,7 +36,7 @@ from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.queue import attempt_each, enqueue
 from portal.recorder.signals import DueJob
-from portal.rounds.giving import apply, hold, tell
+from portal.rounds.giving import apply, hold, notify_students
 from portal.rounds.models import BallotRow, RoundFile, RoundTrial
 from portal.rounds.problem import Frozen, build
 from portal.rounds.store import frozen_problem
@@ -108,10 +108,13 @@ def after_end(number: int) -> None:
 
 
 def move_end(number: int, version: int, ends: int, by: int, reason: str) -> None:
-    """Move the end of a round (ms), and tell who has a ballot. Raise as `rounds.move_end` does."""
+    """Move the end of a round (ms), and notify students with a ballot.
+
+    Raise as `rounds.move_end` does.
+    """
 
     def notify(session: Session, found: Round) -> None:
-        tell(session, found, "ballot", ends=ends)
+        notify_students(session, found, "ballot", ends=ends)
 
     rounds.move_end(number, version, ends, by, reason, notify)
 
@@ -179,7 +182,7 @@ def publish(number: int, version: int, by: int, reason: str) -> None:
 
 
 def cancel(number: int, version: int, by: int, reason: str) -> None:
-    """End a round without a result, at any time before it is published; tell who took part.
+    """End a round without a result, at any time before it is published; notify its students.
 
     Raise RoundRefused or ChangedMeanwhile.
     """
@@ -192,7 +195,7 @@ def cancel(number: int, version: int, by: int, reason: str) -> None:
         found.held = found.held or found.state != "draft"
         found.state = "canceled"
         rounds.record(session, "round.cancel", found, by, reason, before)
-        tell(session, found)
+        notify_students(session, found)
 
 
 def request_trial(number: int, by: int) -> None:
@@ -301,7 +304,7 @@ def _freeze(found: Round) -> None:
         again.root, again.ballots = top, len(frozen.problem.ballots)
         again.version += 1
         rounds.record(session, "round.close", again, None, "", None, root=top)
-        tell(session, again, "ballot", root=top)
+        notify_students(session, again, "ballot", root=top)
 
 
 def _is_first(found: Round) -> bool:

@@ -59,8 +59,8 @@ class Handler(BaseHTTPRequestHandler):
     translations = ""  # the folder
 
     def answer(self) -> None:
-        language, texts = self._texts()
-        kind, body = self._body(language, _words(texts, reads=self._reads))
+        language, translations = self._translations()
+        kind, body = self._body(language, _page_texts(translations, reads=self._reads))
         self.send_response(503)
         headers = {
             "Content-Type": kind,
@@ -99,7 +99,7 @@ class Handler(BaseHTTPRequestHandler):
     def _reads(self) -> bool:
         return self.command in {"GET", "HEAD"}
 
-    def _texts(self) -> tuple[str, gettext.NullTranslations]:
+    def _translations(self) -> tuple[str, gettext.NullTranslations]:
         """Return the browser's first language and its texts; English if there are none."""
         if found := LANGUAGE.match(self.headers.get("Accept-Language", "")):
             language = found[0].lower()
@@ -107,21 +107,21 @@ class Handler(BaseHTTPRequestHandler):
                 return language, gettext.translation("messages", self.translations, [language])
         return "en", gettext.NullTranslations()
 
-    def _body(self, language: str, words: dict[str, str]) -> tuple[str, bytes]:
+    def _body(self, language: str, texts: dict[str, str]) -> tuple[str, bytes]:
         """Return the response's content type and body."""
         path = self.path.partition("?")[0]
         if path in HEALTH:
             missing = ["the web server, which is starting"]
             return "application/json", json.dumps({"ready": False, "missing": missing}).encode()
         if path.startswith("/api/"):
-            return "application/problem+json", json.dumps(_problem(words, path)).encode()
-        words = {name: escape(text) for name, text in words.items()}
+            return "application/problem+json", json.dumps(_problem(texts, path)).encode()
+        texts = {name: escape(text) for name, text in texts.items()}
         if "HX-Request" in self.headers:
-            body = TOAST.format(**words)
+            body = TOAST.format(**texts)
         else:
             # Reload at a random time to spread the load.
             again = AGAIN.format(random.randint(8, 24)) if self._reads else ""  # noqa: S311
-            body = PAGE.format(**words, language=language, again=again, style=STYLE)
+            body = PAGE.format(**texts, language=language, again=again, style=STYLE)
         return "text/html; charset=utf-8", body.encode()
 
 
@@ -129,8 +129,8 @@ for each in METHODS:
     setattr(Handler, f"do_{each}", Handler.answer)
 
 
-def _words(texts: gettext.NullTranslations, *, reads: bool) -> dict[str, str]:
-    _ = texts.gettext
+def _page_texts(translations: gettext.NullTranslations, *, reads: bool) -> dict[str, str]:
+    _ = translations.gettext
     return {
         "title": _("The site is starting"),
         "advice": _("Your classes and waitlist positions are safe. Try again in a few seconds.")
@@ -141,16 +141,16 @@ def _words(texts: gettext.NullTranslations, *, reads: bool) -> dict[str, str]:
     }
 
 
-def _problem(words: dict[str, str], path: str) -> dict[str, object]:
+def _problem(texts: dict[str, str], path: str) -> dict[str, object]:
     """Return the response as problem details (RFC 9457), as the API does."""
     return {
         "type": "about:blank",
-        "title": words["title"],
+        "title": texts["title"],
         "status": 503,
-        "detail": words["advice"],
+        "detail": texts["advice"],
         "instance": path,
         "success": False,
-        "message": words["advice"],
+        "message": texts["advice"],
     }
 
 

@@ -61,13 +61,13 @@ def admitted(count: int, shown: object) -> str:
 
 
 def lasting(rule: str) -> str:
-    """Return one of the room's constants (RULES) in words, such as `4 minutes`."""
+    """Return one of the room's constants (RULES) as text, such as `4 minutes`."""
     return str(format_timedelta(timedelta(milliseconds=RULES[rule]), locale=current_locale()))
 
 
-def words() -> dict[str, Any]:
+def script_texts() -> dict[str, Any]:
     """Return the texts that the page's script uses, in the reader's language."""
-    return _words(current_locale())
+    return _script_texts(current_locale())
 
 
 def grouped(count: float) -> str:
@@ -102,7 +102,7 @@ def _lasts(kind: str, unit: Unit, most: int, count: object) -> str:
 
 
 @lru_cache(maxsize=16)
-def _words(locale: Locale) -> dict[str, Any]:
+def _script_texts(locale: Locale) -> dict[str, Any]:
     units: tuple[Unit, ...] = ("minutes", "hours")
     return {
         "title": title("%(number)s"),

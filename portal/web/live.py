@@ -33,7 +33,7 @@ from portal.people.roles import Right
 from portal.waiting_room import room, wait_estimates
 from portal.web.account import sessions
 from portal.web.http.access import public, requires, signed_in, visitor
-from portal.web.http.errors import WORDS, answer
+from portal.web.http.errors import MESSAGES, answer
 from portal.web.http.extensions import sock
 from portal.web.http.request_info import same_origin
 
@@ -86,7 +86,7 @@ def _release(_error: BaseException | None) -> None:
 @bp.errorhandler(ProtocolError)
 @bp.errorhandler(simple_websocket.ConnectionError)
 def _no_handshake(_error: Exception) -> ResponseReturnValue:
-    return answer(400, WORDS[400])
+    return answer(400, MESSAGES[400])
 
 
 @sock.route("/ws", bp=bp, endpoint="socket")  # type: ignore[untyped-decorator]

@@ -61,7 +61,7 @@ def health() -> ResponseReturnValue:
     """Return the health in one word; insiders see the state of each service and the version."""
     results = checks(backend().settings)
     missing = results.missing()
-    content: dict[str, Any] = {"status": _word(not missing)}
+    content: dict[str, Any] = {"status": _state(not missing)}
     if _insider():
         content |= _inside(missing) | {"replicas": results.replicas}
     return jsonify(content), 503 if missing else 200
@@ -76,7 +76,7 @@ def _inside(missing: list[str]) -> dict[str, Any]:
     return {
         "timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
         "version": version("fairseat"),
-        "services": {name: _word(well) for name, well in services.items()},
+        "services": {name: _state(well) for name, well in services.items()},
         "dead_letters": _dead_letters() if services["cache"] else None,
     }
 
@@ -100,7 +100,7 @@ def _dead_letters() -> dict[str, int] | None:
         return None
 
 
-def _word(well: bool) -> str:  # noqa: FBT001  what it puts into words
+def _state(well: bool) -> str:  # noqa: FBT001  the state itself
     return "healthy" if well else "unhealthy"
 
 

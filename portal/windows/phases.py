@@ -92,11 +92,11 @@ def brief(kind: str, seconds: int) -> str:
 
 def countdown_texts() -> dict[str, Any]:
     """Return the texts of the browser's countdown (static/js/countdown.js), in its language."""
-    return _words(current_locale())
+    return _countdown_texts(current_locale())
 
 
 @lru_cache(maxsize=16)
-def _words(locale: Locale) -> dict[str, Any]:
+def _countdown_texts(locale: Locale) -> dict[str, Any]:
     kinds = ("before", "open")
     return {
         "answers": {

@@ -216,9 +216,9 @@ def move_end(  # noqa: PLR0913, PLR0917  the parts of a change
     ends: int,
     by: int,
     reason: str,
-    tell: Callable[[Session, Round], None],
+    notify: Callable[[Session, Round], None],
 ) -> None:
-    """Let an announced round that has not ended end at another time (ms), and `tell` of it.
+    """Let an announced round that has not ended end at another time (ms), and `notify` of it.
 
     An earlier end must be a day away, so that students read of it. Raise RoundRefused.
     """
@@ -234,7 +234,7 @@ def move_end(  # noqa: PLR0913, PLR0917  the parts of a change
         if ends < before["ends"] and ends < milliseconds(_now(session)) + DAY:
             raise RoundRefused("hurry")
         record(session, "round.move", found, by, reason, before)
-        tell(session, found)
+        notify(session, found)
         session.flush()
         _tell_ledger(found)
 

@@ -1,11 +1,11 @@
-// What is pressed before one's turn is done when it comes: a plan, and what was refused for want
-// of a pass.
+// What a student presses before their turn is sent when the turn comes: a plan, and requests that were
+// refused without an access token.
 
 const MOST = 2; // times that one form is sent again
 
 const form = () => document.querySelector(".plan-go");
 const button = () => document.querySelector(".plan-submit");
-const inLine = () => document.querySelector('.banner[data-phase="line"]') !== null;
+const isWaiting = () => document.querySelector('.banner[data-phase="line"]') !== null;
 const isIn = () => document.querySelector(".banner[data-until]") !== null;
 const key = () => `fairseat-armed ${document.body.dataset.liveTerm}`;
 const armed = () => sessionStorage.getItem(key()) !== null;
@@ -19,7 +19,7 @@ function arm(yes) {
 
 function mark() {
   if (!button()) return;
-  if (inLine()) button().setAttribute("aria-pressed", armed());
+  if (isWaiting()) button().setAttribute("aria-pressed", armed());
   else button().removeAttribute("aria-pressed");
 }
 
@@ -32,14 +32,14 @@ function fire() {
 }
 
 addEventListener("click", (event) => {
-  if (!event.target.closest?.(".plan-submit") || !inLine()) return;
+  if (!event.target.closest?.(".plan-submit") || !isWaiting()) return;
   event.preventDefault();
   arm(!armed());
-  const words = armed() && form().querySelector("template[data-armed]");
-  if (words) document.getElementById("toasts").append(words.content.firstElementChild.cloneNode(true));
+  const note = armed() && form().querySelector("template[data-armed]");
+  if (note) document.getElementById("toasts").append(note.content.firstElementChild.cloneNode(true));
 }, true);
 
-// Who leaves the line wants nothing sent.
+// A student who leaves the queue wants nothing sent.
 addEventListener("submit", ({ target }) => {
   if (target.getAttribute("action")?.endsWith("/room/leave")) arm(false);
 });

@@ -28,7 +28,7 @@ function enter() {
 
 addEventListener("htmx:replacedInHistory", () => { address = location.href; });
 
-// Before htmx hears of it, which would load the page again.
+// Before htmx handles it: htmx would load the page again.
 addEventListener("popstate", (event) => {
   if (!entered) return;
   event.stopImmediatePropagation();

@@ -6,17 +6,17 @@ const LONG = 0.18; // seconds of each
 const KEPT = "fairseat-bell"; // whether this browser's admin wants to hear alarms
 
 const bell = document.getElementById("bell");
-const said = document.getElementById("bell-said");
+const alertText = document.getElementById("bell-alert");
 const { title } = document;
 let audio = null;
 let timer = 0;
 let text = ""; // of the alarm that rings
 
 const wanted = () => localStorage.getItem(KEPT) === "on";
-const hears = () => wanted() && audio?.state === "running";
+const isAudible = () => wanted() && audio?.state === "running";
 
 function play() {
-  if (!hears()) return;
+  if (!isAudible()) return;
   TONES.forEach((pitch, number) => {
     const [tone, volume, from] = [audio.createOscillator(), audio.createGain(), audio.currentTime + number * LONG];
     tone.frequency.value = pitch;
@@ -29,9 +29,9 @@ function play() {
   bell.dataset.rung = Number(bell.dataset.rung ?? 0) + 1;
 }
 
-// Only a press may start sound. One on the button is heard by the button.
+// Only a press may start sound. The button handles its own presses.
 async function unlock(event) {
-  if (!wanted() || hears() || bell.contains(event?.target)) return;
+  if (!wanted() || isAudible() || bell.contains(event?.target)) return;
   audio ??= new AudioContext();
   await audio.resume();
   show();
@@ -41,12 +41,12 @@ async function unlock(event) {
 function show() {
   const [button, note] = bell.children;
   button.textContent = wanted() ? bell.dataset.on : bell.dataset.off;
-  note.textContent = wanted() && !hears() ? bell.dataset.blocked : "";
+  note.textContent = wanted() && !isAudible() ? bell.dataset.blocked : "";
   bell.hidden = false;
 }
 
 async function turn() {
-  if (wanted() && !hears()) return unlock();
+  if (wanted() && !isAudible()) return unlock();
   localStorage.setItem(KEPT, wanted() ? "off" : "on");
   show();
   if (!wanted()) return;
@@ -58,7 +58,7 @@ function check() {
   const now = document.querySelector("[data-rings]")?.textContent.trim() ?? "";
   const begins = now && !text;
   if (Boolean(now) !== Boolean(text)) {
-    said.textContent = now;
+    alertText.textContent = now;
     document.title = now ? `⚠ ${title}` : title;
     clearInterval(timer);
     if (now) timer = setInterval(play, REPEAT);

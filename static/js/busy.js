@@ -1,7 +1,7 @@
 // A form is sent once: further presses do nothing until it has been answered. A button with other
-// words for that time shows them at once, in a box that keeps its size.
+// text for that time shows them at once, in a box that keeps its size.
 
-const waiting = new WeakMap(); // forms, each with what gives its button its own words back
+const waiting = new WeakMap(); // forms, each with what gives its button its own text back
 
 addEventListener("submit", (event) => {
   const form = event.target;
@@ -14,11 +14,11 @@ addEventListener("submit", (event) => {
   form.dataset.busy = "yes";
   form.setAttribute("aria-busy", "true");
   const button = event.submitter ?? form.querySelector("[type=submit]");
-  if (button?.dataset.doing) say(form, button);
+  if (button?.dataset.doing) showDoing(form, button);
 }, true);
 
-function say(form, button) {
-  const words = [...button.childNodes];
+function showDoing(form, button) {
+  const content = [...button.childNodes];
   const { width, height } = button.getBoundingClientRect();
   Object.assign(button.style, { minInlineSize: `${width}px`, minBlockSize: `${height}px` });
   button.setAttribute("aria-disabled", "true");
@@ -26,7 +26,7 @@ function say(form, button) {
   const spoken = form.closest("dialog")?.querySelector(".dialog-spoken") ?? document.getElementById("spoken");
   spoken.textContent = button.dataset.doing;
   waiting.set(form, () => {
-    button.replaceChildren(...words);
+    button.replaceChildren(...content);
     button.removeAttribute("style");
     button.removeAttribute("aria-disabled");
     spoken.textContent = "";

@@ -1,21 +1,21 @@
 // Counts down to the opening or closing of a window by the ledger's clock, not by this computer's.
 
 const SAMPLES = 3;
-const AGREES = 150; // ms below which the difference is not worth a word
+const AGREES = 150; // ms below which the difference is not shown
 const CLOSED = [0, 1000];
 const AGAIN = [1500, 3000];
 const URGENT = 3600; // seconds left from which the banner is large
-const MOVED = 1000; // ms by which the number must jump to be worth a word
-const MILESTONES = [600, 300, 60]; // seconds left that are said aloud
+const MOVED = 1000; // ms by which the number must jump to be announced
+const MILESTONES = [600, 300, 60]; // seconds left that are announced
 
 let offset = 0; // ms to add to this computer's clock
 let measured = false; // before that, the offset includes the time that the page took
 let doubt = 0; // ms by which that may be wrong
 let banner = null;
-let words = {}; // what is said here, in the language of the page: see portal/windows/phases.py
+let texts = {}; // in the language of the page: see portal/windows/phases.py
 let timer = 0;
 let turned = ""; // the phase that is over, while the next is asked for
-let saidAt = Infinity;
+let announcedAt = Infinity;
 const spoken = document.getElementById("spoken");
 
 const { lang } = document.documentElement;
@@ -48,11 +48,11 @@ function show() {
   const ms = offset;
   const seconds = Math.abs(ms / 1000);
   const amount = seconds < 100
-    ? fill(words.seconds, { count: TENTHS.format(seconds) })
-    : fill(words.minutes, { count: Math.round(seconds / 60) });
+    ? fill(texts.seconds, { count: TENTHS.format(seconds) })
+    : fill(texts.minutes, { count: Math.round(seconds / 60) });
   note.removeAttribute("data-unknown");
   note.toggleAttribute("data-agrees", Math.abs(ms) < AGREES);
-  note.textContent = Math.abs(ms) < AGREES ? words.agrees : fill(ms > 0 ? words.behind : words.ahead, { amount });
+  note.textContent = Math.abs(ms) < AGREES ? texts.agrees : fill(ms > 0 ? texts.behind : texts.ahead, { amount });
 }
 
 const fill = (text, facts) => text.replace(/%\((\w+)\)s/g, (_, name) => facts[name]);
@@ -66,7 +66,7 @@ function begin() {
   const { phase } = banner?.dataset ?? {};
   const [was, until] = [banner, phase && target()];
   banner = found;
-  words = JSON.parse(banner?.dataset.words ?? "{}");
+  texts = JSON.parse(banner?.dataset.words ?? "{}");
   turned = "";
   clearTimeout(timer);
   if (!banner) return;
@@ -74,7 +74,7 @@ function begin() {
     offset = Number(banner.dataset.now) - Date.now();
     measure();
   } else if (phase !== banner.dataset.phase) {
-    saidAt = Infinity;
+    announcedAt = Infinity;
     say(banner.querySelector(".banner-title")?.textContent.trim() ?? "");
   } else if (Math.abs(target() - until) > MOVED) {
     explain(was);
@@ -95,7 +95,7 @@ function explain(was) {
   const freed = was.dataset.ends && !banner.dataset.ends && banner.querySelector("template[data-freed]");
   const why = freed || banner.querySelector("template[data-moved]");
   if (why) document.getElementById("toasts").append(why.content.cloneNode(true));
-  saidAt = Infinity;
+  announcedAt = Infinity;
 }
 
 // The banner grows; what is below it stays under the eyes and the finger.
@@ -122,8 +122,8 @@ function tick() {
   else if (turned !== banner.dataset.phase) turn();
 }
 
-// At zero every page opens by itself, and asks later whether that was right: if all asked at that
-// instant, those who were answered last would pick last. The ledger refuses what comes too early.
+// At zero every page opens by itself, and asks later whether that was right: if all pages asked at that
+// moment, those with the last answers would pick last. The ledger refuses what comes too early.
 function turn() {
   const passed = banner;
   turned = banner.dataset.phase;
@@ -131,7 +131,7 @@ function turn() {
   confirm(passed, banner.dataset.phase === "before" ? banner.dataset.asks.split(" ").map(Number) : CLOSED);
 }
 
-// To the picker, or to the line where others may come first.
+// To the picker, or to the waiting room if others may come first.
 function openNow() {
   banner.querySelector(".banner-title").textContent = banner.dataset.then;
   banner.dataset.phase = banner.dataset.next;
@@ -153,7 +153,7 @@ function clockface(seconds) {
   const days = Math.floor(Math.ceil(seconds / 60) / 1440); // as the server counts them
   const hours = Math.floor(seconds / 3600);
   const minutes = Math.floor(seconds / 60) % 60;
-  if (days > 1) return many(words.days[banner.dataset.phase], days);
+  if (days > 1) return many(texts.days[banner.dataset.phase], days);
   return (hours ? `${hours}:${pad(minutes)}` : minutes) + `:${pad(seconds % 60)}`;
 }
 
@@ -161,7 +161,7 @@ function clockface(seconds) {
 function answer(seconds) {
   const minutes = Math.ceil(seconds / 60);
   const place = banner.querySelector("[data-answer]");
-  const answers = words.answers[banner.dataset.phase];
+  const answers = texts.answers[banner.dataset.phase];
   if (!place || !answers) return;
   if (minutes >= 2880) place.textContent = many(answers.days, Math.floor(minutes / 1440));
   else if (minutes >= 120) place.textContent = many(answers.hours, Math.floor(minutes / 60));
@@ -170,15 +170,15 @@ function answer(seconds) {
 }
 
 function announce(seconds) {
-  const passed = MILESTONES.find((mark) => seconds <= mark && saidAt > mark);
-  if (passed && saidAt !== Infinity) {
-    say(many(words.until[banner.dataset.ends ? "turn" : banner.dataset.phase], Math.round(passed / 60)));
+  const passed = MILESTONES.find((mark) => seconds <= mark && announcedAt > mark);
+  if (passed && announcedAt !== Infinity) {
+    say(many(texts.until[banner.dataset.ends ? "turn" : banner.dataset.phase], Math.round(passed / 60)));
   }
-  saidAt = seconds;
+  announcedAt = seconds;
 }
 
-function say(words) {
-  spoken.textContent = words;
+function say(text) {
+  spoken.textContent = text;
 }
 
 function wake() {

@@ -1,4 +1,4 @@
-// What a page works out of counts is asked for anew soon after any of them has moved.
+// Fetches what a page computes from counts again, soon after a count has changed.
 
 const SOON = 500; // ms
 let timer = 0;

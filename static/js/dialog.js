@@ -6,7 +6,7 @@ const dialog = document.getElementById("dialog");
 let opener = null;
 let home = null; // what had the focus back when it was closed
 let place = ""; // id of what surrounds the opener, since the opener itself may be replaced
-let heard = null; // the last of the toasts before the dialog opened
+let announced = null; // the last toast before the dialog opened
 const toasts = document.getElementById("toasts");
 
 addEventListener("htmx:beforeRequest", (event) => {
@@ -27,7 +27,7 @@ addEventListener("fs:dialog", (event) => {
 
 function open() {
   if (!dialog.open) {
-    heard = toasts.lastElementChild;
+    announced = toasts.lastElementChild;
     dialog.showModal();
     opened(() => dialog.close(), refocus);
   }
@@ -57,11 +57,11 @@ dialog.addEventListener("close", () => {
   home = next;
   next?.focus({ preventScroll: true });
   opener = null;
-  sayUnheard();
+  announceToasts();
 });
 
-// What was said meanwhile lay behind the dialog, where no screen reader listens.
-function sayUnheard() {
+// Screen readers do not read toasts behind an open dialog: add these again.
+function announceToasts() {
   const all = [...toasts.children];
-  toasts.append(...all.slice(all.indexOf(heard) + 1));
+  toasts.append(...all.slice(all.indexOf(announced) + 1));
 }

@@ -5,7 +5,7 @@ const TYPED = "input, textarea, select, [contenteditable]";
 const FOCUSABLE = "a[href], button:not([disabled]), input:not([disabled]), summary";
 const AIMING = 600; // ms since a mouse last moved
 const waiting = new Map(); // by id, what is to go in later
-const unasked = new Map(); // what is to be asked again, as its answer came while its target was busy
+const postponed = new Map(); // requests to repeat, since their answers came while their target was busy
 let pressed = null;
 let aimed = null;
 let aimedAt = 0;
@@ -71,9 +71,9 @@ function release() {
   const text = [...waiting.values()].join("");
   waiting.clear();
   if (text) htmx.swap(document.body, sift(text), { swapStyle: "none" });
-  for (const [question, target] of [...unasked]) {
+  for (const [question, target] of [...postponed]) {
     if (isBusy(target)) continue;
-    unasked.delete(question);
+    postponed.delete(question);
     htmx.trigger(document.body, question);
   }
 }
@@ -91,21 +91,21 @@ for (const end of ["pointerup", "pointercancel"]) {
 }
 addEventListener("focusout", () => setTimeout(release));
 
-// What the page asks for by itself when it hears of something.
+// Requests that the page makes by itself, after a signal.
 addEventListener("htmx:beforeSwap", (event) => {
   const { target, requestConfig } = event.detail;
   const question = requestConfig?.triggeringEvent?.type ?? "";
   if (!question.startsWith("fs:")) return;
   if (isBusy(target)) {
     event.detail.shouldSwap = false;
-    unasked.set(question, target);
+    postponed.set(question, target);
   } else keep(target);
 });
 
 addEventListener("htmx:oobBeforeSwap", (event) => {
   const { target, fragment } = event.detail;
   const next = fragment.firstElementChild;
-  // An answer that took longer than the news which followed it.
+  // An answer that arrives after a newer live update.
   if (Number(next?.dataset.seq) < Number(target.dataset.seq)) event.detail.shouldSwap = false;
   else if (isPressed(target)) {
     event.detail.shouldSwap = false;

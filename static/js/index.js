@@ -28,5 +28,5 @@ import "./upload.js";
 import "./visit.js";
 import "./zone.js";
 
-// The page is read before start.js adds this script, and htmx starts when it hears of that.
+// The page is read before start.js adds this script, and htmx starts at this event.
 document.dispatchEvent(new Event("DOMContentLoaded"));

@@ -3,23 +3,23 @@
 const BANNER_AFTER = 3000;
 const POLL = [8000, 15000];
 const SPREAD = [0, 2000];
-const ROWS = [200, 1500]; // until rows are drawn anew that clash with what was changed
+const ROWS = [200, 1500]; // until rows that clash with a change are drawn again
 const SILENCE = 25000;
 const ANSWER_WITHIN = 4000;
-const REFUSED = 1008; // by a server that has ended the session, or takes the page for broken
+const REFUSED = 1008; // the server has ended the session, or reads the page's messages as broken
 const MISSED = ["window", "roster", "plan", "notice", "recorded"];
 const BY_HTMX = [1006, 1011, 1012, 1013]; // closings after which the extension connects again
 
 let socket = null;
 let wire = null; // the extension's handle on the socket
-let asked = "";
+let subscribed = ""; // the last subscription that was sent
 let opened = false;
-let heardAt = 0;
+let receivedAt = 0;
 let bannerTimer = 0;
 let pollTimer = 0;
-let wishTimer = 0;
+let subscribeTimer = 0;
 let rowsTimer = 0;
-let changed = false; // whether rows may clash with what was changed, and were not drawn since
+let changed = false; // whether rows may clash with a change, and were not drawn since
 
 const banner = document.getElementById("connection");
 
@@ -32,13 +32,13 @@ function ids(selector, prefix) {
 }
 
 // What this page shows: counts, a roster, a student's record, a waiting room; and what it shows of the student.
-function wish() {
+function subscription() {
   if (document.querySelector("[data-operations]")) return { shows: { operations: true }, own: { held: [] } };
   const term = Number(document.querySelector("[data-live-term]")?.dataset.liveTerm);
   const roster = Number(document.querySelector("[data-live-roster]")?.dataset.liveRoster);
   const student = Number(document.querySelector("[data-live-student]")?.dataset.liveStudent);
   const room = Number(document.querySelector("[data-room]")?.dataset.room);
-  const staff = "staff" in document.body.dataset; // who read counts in other words
+  const staff = "staff" in document.body.dataset; // their counts have another text
   // The plan follows what becomes of its sections, also where no row shows them.
   const planned = (document.getElementById("plan")?.dataset.sections ?? "").split(" ").filter(Boolean).map(Number);
   const sections = [...new Set([...planned, ...ids('[id^="seats-"]', "seats-")])].slice(0, 400);
@@ -49,12 +49,12 @@ function wish() {
   return { shows: { term, sections, ...others }, own: { held, refused, mark } };
 }
 
-function ask(section, fresh = false) {
-  const { shows, own } = wish();
+function subscribe(section, fresh = false) {
+  const { shows, own } = subscription();
   if (fresh) own.mark = "";
   const text = JSON.stringify(shows);
-  if (!isOpen() || (text === asked && section === undefined)) return;
-  asked = text;
+  if (!isOpen() || (text === subscribed && section === undefined)) return;
+  subscribed = text;
   if (section) own.held.push(section);
   socket.send(JSON.stringify({ ...shows, ...own }));
 }
@@ -79,7 +79,7 @@ function reached(yes) {
   else if (isOpen()) banner.hidden = true;
 }
 
-// Whoever logs in again finds this page as it was: in another tab at once, and else after the login.
+// After a new login, in another tab or here, this page is as it was.
 function loggedOut() {
   clearTimeout(bannerTimer);
   banner.hidden = true;
@@ -93,10 +93,10 @@ function loggedOut() {
 
 addEventListener("fs:logged-out", loggedOut);
 
-// Who waits in a line asks as often as the server says, and only for that.
+// In a waiting room, the server says how often to poll, and only the queue position is asked for.
 const pause = () => Number(document.querySelector("[data-poll]")?.dataset.poll) * 1000 || between(POLL);
 
-function told({ signal, poll: seconds }) {
+function applyPoll({ signal, poll: seconds }) {
   for (const element of document.querySelectorAll("[data-poll]")) element.dataset.poll = seconds;
   if (signal) htmx.trigger(document.body, `fs:${signal.name}`, signal.detail);
 }
@@ -105,7 +105,7 @@ async function poll() {
   clearTimeout(pollTimer);
   pollTimer = setTimeout(poll, pause());
   if (document.hidden || !navigator.onLine) return;
-  const { shows, own } = wish();
+  const { shows, own } = subscription();
   if (changed) own.mark = "";
   const waits = document.querySelector("[data-poll]");
   const query = new URLSearchParams(waits ? shows : { ...shows, ...own });
@@ -113,24 +113,24 @@ async function poll() {
   reached(Boolean(answer));
   if (!answer?.ok || isOpen()) return;
   if (answer.redirected) return loggedOut();
-  if (waits) return told(await answer.json());
+  if (waits) return applyPoll(await answer.json());
   changed = false;
   dispatchEvent(new CustomEvent("fs:fragments", { detail: await answer.text() }));
 }
 
 function reconnect() {
   if (!wire || socket.readyState === WebSocket.CONNECTING) return;
-  socket.onclose = null; // a dead line may take minutes to say so
+  socket.onclose = null; // a dead socket may take minutes to close
   wire.reconnect();
 }
 
-// Ask a line that may be dead for a sign of life.
+// Ask for a reply on a socket that may be dead.
 function check() {
   if (!isOpen()) return;
-  const since = heardAt;
+  const since = receivedAt;
   socket.send("{}");
-  const line = socket;
-  setTimeout(() => { if (line === socket && heardAt === since) reconnect(); }, ANSWER_WITHIN);
+  const current = socket;
+  setTimeout(() => { if (current === socket && receivedAt === since) reconnect(); }, ANSWER_WITHIN);
 }
 
 function wake() {
@@ -151,7 +151,7 @@ function start() {
   document.body.setAttribute("hx-ext", "ws, fragments");
   document.body.setAttribute("ws-connect", "/ws");
   lost();
-  setInterval(() => { if (Date.now() - heardAt > SILENCE) check(); }, SILENCE);
+  setInterval(() => { if (Date.now() - receivedAt > SILENCE) check(); }, SILENCE);
   addEventListener("online", wake);
   addEventListener("online", () => reached(true));
   addEventListener("offline", () => reached(false));
@@ -164,10 +164,10 @@ function start() {
 addEventListener("htmx:wsOpen", (event) => {
   wire = event.detail.socketWrapper;
   if (event.detail.event.target !== socket) return event.detail.event.target.close();
-  asked = "";
-  heardAt = Date.now();
+  subscribed = "";
+  receivedAt = Date.now();
   found();
-  ask();
+  subscribe();
   if (opened) setTimeout(missed, between(SPREAD));
   opened = true;
 });
@@ -187,7 +187,7 @@ addEventListener("htmx:wsClose", (event) => {
 });
 
 addEventListener("htmx:wsBeforeMessage", (event) => {
-  heardAt = Date.now();
+  receivedAt = Date.now();
   if (!event.detail.message.startsWith("{")) return;
   event.preventDefault();
   const { name, detail, between: when } = JSON.parse(event.detail.message);
@@ -198,8 +198,8 @@ addEventListener("htmx:wsBeforeMessage", (event) => {
 addEventListener("fs:own", (event) => {
   const { section = 0, state } = event.detail;
   const cell = document.getElementById(`act-${section}`);
-  if (!cell || (cell.dataset.state ?? "") !== state) ask(section);
-  else rowsTimer ||= setTimeout(() => { rowsTimer = 0; ask(section, true); }, between(ROWS));
+  if (!cell || (cell.dataset.state ?? "") !== state) subscribe(section);
+  else rowsTimer ||= setTimeout(() => { rowsTimer = 0; subscribe(section, true); }, between(ROWS));
 });
 
 // Other rows may clash with it: without a socket, the next poll brings them.
@@ -207,8 +207,8 @@ addEventListener("fs:close", () => { changed = !isOpen(); });
 
 // Another page of the list, other filters or the open picker show other sections.
 addEventListener("htmx:afterSettle", () => {
-  clearTimeout(wishTimer);
-  wishTimer = setTimeout(() => ask(), 100);
+  clearTimeout(subscribeTimer);
+  subscribeTimer = setTimeout(() => subscribe(), 100);
 });
 
 start();

@@ -5,16 +5,16 @@ const plan = () => document.getElementById("plan");
 const CATALOG = 2100; // ms, by which every server knows of it
 const SPREAD = 1400;
 
-let asked = 0; // times: only the newest answer is shown
-let heard = 0;
+let requests = 0; // only the newest answer is shown
+let refreshTimer = 0;
 
 async function refresh() {
-  asked += 1;
-  const now = asked;
+  requests += 1;
+  const number = requests;
   const answer = plan() && await fetch(plan().dataset.source).catch(() => null);
   if (!answer?.ok || answer.redirected) return;
   const text = await answer.text();
-  if (now === asked) dispatchEvent(new CustomEvent("fs:fragments", { detail: text }));
+  if (number === requests) dispatchEvent(new CustomEvent("fs:fragments", { detail: text }));
 }
 
 // The sum of a plan and its likely refusals depend on my classes.
@@ -23,16 +23,16 @@ function follow() {
   if (known && known !== document.getElementById("mine")?.dataset.mark) refresh();
 }
 
-// Nor can a plan count on a section that is canceled, until it is offered again.
-function hear(text) {
+// A plan changes when one of its sections is canceled, or offered again.
+function checkSections(text) {
   if (!plan()) return;
   const [planned, gone] = ["sections", "gone"].map((name) => new Set(plan().dataset[name].split(" ")));
   for (const [, id, facts] of text.matchAll(/id="seats-(\d+)"([^>]*)>/g)) {
     const canceled = facts.includes('data-closed="canceled"');
     const changes = gone.has(id) ? !facts.includes("data-closed") : canceled;
     if (planned.has(id) && changes) {
-      clearTimeout(heard);
-      heard = setTimeout(refresh, CATALOG + Math.random() * SPREAD);
+      clearTimeout(refreshTimer);
+      refreshTimer = setTimeout(refresh, CATALOG + Math.random() * SPREAD);
     }
   }
 }
@@ -69,8 +69,8 @@ new MutationObserver(() => {
   if (document.activeElement?.matches(".plan-asleep")) plan().querySelector(".plan-submit").focus();
 }).observe(document.body, { subtree: true, attributeFilter: ["data-phase"] });
 
-addEventListener("htmx:wsBeforeMessage", ({ detail: { message } }) => hear(message));
-addEventListener("fs:fragments", ({ detail }) => hear(detail));
+addEventListener("htmx:wsBeforeMessage", ({ detail: { message } }) => checkSections(message));
+addEventListener("fs:fragments", ({ detail }) => checkSections(detail));
 addEventListener("fs:plan", (event) => {
   if (event.detail.version !== Number(plan()?.dataset.seq)) refresh();
 });

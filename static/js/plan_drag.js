@@ -6,19 +6,19 @@ let drag = null;
 const middle = ({ offsetTop, offsetHeight }) => offsetTop + offsetHeight / 2;
 const at = (event) => event.clientY + scrollY;
 
-// The dragged line follows the pointer; those that it passes make room.
+// The dragged choice follows the pointer; those that it passes make room.
 function follow(event) {
-  const { line, lines, from } = drag;
+  const { choice, choices, from } = drag;
   if (event.clientY < EDGE) scrollBy({ top: -8, behavior: "instant" });
   if (event.clientY > innerHeight - EDGE) scrollBy({ top: 8, behavior: "instant" });
   const by = at(event) - drag.start;
-  line.style.translate = `0 ${by}px`;
-  const ahead = (it) => middle(it) < middle(line) + by;
-  drag.to = lines.filter((it) => it !== line && ahead(it)).length;
-  lines.forEach((it, index) => {
-    if (it === line) return;
+  choice.style.translate = `0 ${by}px`;
+  const ahead = (it) => middle(it) < middle(choice) + by;
+  drag.to = choices.filter((it) => it !== choice && ahead(it)).length;
+  choices.forEach((it, index) => {
+    if (it === choice) return;
     const room = Number(index > from && ahead(it)) - Number(index < from && !ahead(it));
-    it.style.translate = `0 ${-room * line.offsetHeight}px`;
+    it.style.translate = `0 ${-room * choice.offsetHeight}px`;
   });
 }
 
@@ -28,7 +28,7 @@ function reset() {
 }
 
 function end() {
-  delete drag.line.dataset.dragged;
+  delete drag.choice.dataset.dragged;
   drag = null;
 }
 
@@ -37,25 +37,25 @@ addEventListener("pointerdown", (event) => {
   if (!grip || !event.isPrimary || event.button) return;
   event.preventDefault();
   grip.setPointerCapture(event.pointerId);
-  const line = grip.closest(".plan-line");
-  const lines = [...line.parentElement.children];
-  const from = lines.indexOf(line);
-  drag = { line, lines, from, to: from, start: at(event) };
-  line.dataset.dragged = "";
+  const choice = grip.closest(".plan-line");
+  const choices = [...choice.parentElement.children];
+  const from = choices.indexOf(choice);
+  drag = { choice, choices, from, to: from, start: at(event) };
+  choice.dataset.dragged = "";
 });
 
 addEventListener("pointermove", (event) => { if (drag) follow(event); });
 
 addEventListener("pointerup", () => {
   if (!drag) return;
-  const { line, from, to } = drag;
+  const { choice, from, to } = drag;
   end();
-  if (to === from || !line.isConnected) {
+  if (to === from || !choice.isConnected) {
     reset();
     return;
   }
   const put = Object.assign(document.createElement("button"), { name: "do", value: `place-${to}`, hidden: true });
-  line.querySelector("form").append(put);
+  choice.querySelector("form").append(put);
   put.click(); // a press, as htmx sends only what was pressed
 });
 

@@ -1,4 +1,4 @@
-// Asks now and then for what moves on a page and comes by no socket: while somebody looks, or may hear an alarm.
+// Fetches the parts of a page that change and come by no socket: while the page is visible, or may ring.
 
 const EVERY = 5000; // ms, unless the page says how often
 const LONGEST = 5000; // ms for an answer

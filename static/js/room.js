@@ -1,9 +1,9 @@
-// The line at the gate: the wait moves by itself, and at one's turn the picker opens.
+// The waiting room: the wait estimate changes by itself, and at the student's turn the picker opens.
 
 const MINUTE = 60000;
 const [NEVER, STAYING, NOTICE] = [24 * 60 * MINUTE, 0.7, 5000]; // as in portal/waiting_room/wait_estimates.py
-const LONG = 120; // minutes from which on a wait is told in hours
-const MOVE_AFTER = 5000; // ms until a move of my number is said
+const LONG = 120; // minutes from which on a wait is given in hours
+const MOVE_AFTER = 5000; // ms until a move of my number is announced
 const MOVE_PAUSE = 30000; // ms between two of them
 const ARRIVED = "fairseat-turn"; // that the turn came on the page before
 
@@ -13,17 +13,17 @@ const PLURAL = new Intl.PluralRules(lang);
 const NUMBER = new Intl.NumberFormat(lang);
 
 let shown = document.getElementById("banner");
-let number; // that was said
-let soon = false; // whether it was said that little is left to wait
-let admitted = 0; // of those before me, since my number was last said
+let number; // that was announced
+let soon = false; // whether a short wait was announced
+let admitted = 0; // of those before me, since my number was last announced
 let moveTimer = 0;
-let movedAt = 0; // when a move was last said
-let wasPaused = false; // whether it was said that the line is paused
+let movedAt = 0; // when a move was last announced
+let wasPaused = false; // whether the pause was announced
 
 const fill = (text, facts) => text.replace(/%\((\w+)\)s/g, (_, name) => facts[name]);
 const many = (forms, count, shown) => fill(forms[PLURAL.select(count)] ?? forms.other, { count: shown });
 
-// The same range and words as the server's: see portal/waiting_room/wait_estimates.py and wording.py.
+// The same range and texts as the server's: see portal/waiting_room/wait_estimates.py and wording.py.
 function wait({ ahead, pace, words }) {
   const [fewest, longest, free, quick, delay, slow] = pace.split(" ").map(Number);
   const first = Math.min(ahead, free);
@@ -31,24 +31,24 @@ function wait({ ahead, pace, words }) {
   const after = ahead >= free ? (others + 1) * longest + delay : 0;
   let least = Math.floor((STAYING * first * quick + others * fewest) / MINUTE);
   let most = Math.ceil((first * slow + after + NOTICE) / MINUTE);
-  const say = JSON.parse(words);
-  if (longest >= NEVER) return { said: say.unknown };
-  if (most <= 1) return { said: say.moment, soon: true };
+  const forms = JSON.parse(words);
+  if (longest >= NEVER) return { text: forms.unknown };
+  if (most <= 1) return { text: forms.moment, soon: true };
   const unit = most < LONG ? "minutes" : "hours";
   if (unit === "hours") [least, most] = [Math.floor(least / 60), Math.ceil(most / 60)];
-  if (!least) return { said: many(say.most[unit], most, most) };
-  return { said: many(say.about[unit], most, fill(say.span, { least, most })) };
+  if (!least) return { text: many(forms.most[unit], most, most) };
+  return { text: many(forms.about[unit], most, fill(forms.span, { least, most })) };
 }
 
 function draw(element) {
   const { dataset } = element;
-  const words = JSON.parse(dataset.words);
+  const forms = JSON.parse(dataset.words);
   const ahead = Number(dataset.ahead);
-  const { said } = wait(dataset);
+  const { text: left } = wait(dataset);
   const number = NUMBER.format(ahead + 1);
-  const title = fill(words.title, { number });
-  const before = ahead ? many(words.before, ahead, NUMBER.format(ahead)) : words.next;
-  const texts = { title, number, wait: said, ahead: before, ...("paused" in dataset ? words.paused : {}) };
+  const title = fill(forms.title, { number });
+  const before = ahead ? many(forms.before, ahead, NUMBER.format(ahead)) : forms.next;
+  const texts = { title, number, wait: left, ahead: before, ...("paused" in dataset ? forms.paused : {}) };
   for (const place of element.querySelectorAll("[data-line]")) {
     const text = texts[place.dataset.line];
     if (text !== undefined && place.textContent !== text) place.textContent = text;
@@ -68,7 +68,7 @@ addEventListener("fs:room", ({ detail: { window, called, pace, paused } }) => {
   say();
 });
 
-// My number never moves in silence: why is said soon after, but not at each move of a fast queue.
+// Announces why my number has moved: soon after, but not at each move of a fast queue.
 function moved(by) {
   admitted += by;
   if (admitted) moveTimer ||= setTimeout(sayMove, Math.max(MOVE_AFTER, movedAt + MOVE_PAUSE - Date.now()));
@@ -85,8 +85,7 @@ function sayMove() {
   [admitted, moveTimer, movedAt] = [0, 0, Date.now()];
 }
 
-// Where one stands is said once, once more when it is about to be one's turn, and when the line is
-// paused or goes on.
+// Announces the position once, once more shortly before the turn, and when the queue is paused or goes on.
 function say() {
   const banner = document.getElementById("banner");
   if (!banner?.dataset.number) return;
@@ -96,7 +95,7 @@ function say() {
     const title = banner.querySelector(".banner-title").textContent.trim();
     spoken.textContent = halted
       ? `${title}. ${banner.querySelector('[data-line="ahead"]').textContent}`
-      : `${title}: ${left.said}`;
+      : `${title}: ${left.text}`;
   }
   number = banner.dataset.number;
   soon = Boolean(left.soon);

@@ -4,5 +4,5 @@ const spoken = document.getElementById("spoken");
 
 addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target?.id !== "results") return;
-  spoken.textContent = document.getElementById("results-said")?.textContent ?? "";
+  spoken.textContent = document.getElementById("results-total")?.textContent ?? "";
 });

@@ -1,4 +1,4 @@
-// Short news at the edge of the page: a few at a time, or one on a phone; gone when dismissed.
+// Short messages at the edge of the page: a few at a time, or one on a phone; gone when dismissed.
 
 const MOST = 4;
 const BRIEF = 8000; // ms, for what the page shows in its place as well

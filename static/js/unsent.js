@@ -1,20 +1,20 @@
 // A request that gets no answer says so where the student looks, until they act again.
 
-const ASKED = ["click", "submit", "change", "input", "keyup", "search"]; // what people do, not scripts
+const ACTIONS = ["click", "submit", "change", "input", "keyup", "search"]; // what people do, not scripts
 const dialog = document.getElementById("dialog");
-const notes = new Map(); // by the place that was to change, what is said of it
+const notes = new Map(); // by the element that was to change
 
-// Whether somebody has asked for it, and not the page by itself.
-const isAsked = ({ elt, requestConfig }) =>
-  elt === document.body || ASKED.includes(requestConfig.triggeringEvent?.type);
+// Whether a person sent the request, and not the page by itself.
+const isByPerson = ({ elt, requestConfig }) =>
+  elt === document.body || ACTIONS.includes(requestConfig.triggeringEvent?.type);
 
 function say(detail) {
-  if (!isAsked(detail)) return;
+  if (!isByPerson(detail)) return;
   const { verb } = detail.requestConfig;
   const whole = detail.target === dialog && !dialog.contains(detail.elt);
   const made = document.querySelector(whole ? "#unsent-dialog" : "#unsent").content.cloneNode(true);
-  for (const words of made.querySelectorAll("[data-of]")) {
-    if (words.dataset.of !== (verb === "get" ? "get" : "post")) words.remove();
+  for (const text of made.querySelectorAll("[data-of]")) {
+    if (text.dataset.of !== (verb === "get" ? "get" : "post")) text.remove();
   }
   made.querySelector("[data-retry]").addEventListener("click", (event) => retry(detail, event));
   forget(detail.target);
@@ -22,7 +22,7 @@ function say(detail) {
   else put(made.firstElementChild, detail);
 }
 
-// In a dialog above the buttons, or else beside what was pressed; above a list that was asked for.
+// In a dialog above the buttons, or else beside what was pressed, or above a requested list.
 function put(note, { elt, target, requestConfig }) {
   notes.set(target, note);
   const foot = elt.querySelector?.(".dialog-foot");
@@ -48,12 +48,12 @@ for (const failure of ["htmx:sendError", "htmx:timeout"]) {
   addEventListener(failure, ({ detail }) => say(detail));
 }
 
-// Whoever asks for the same again waits for another answer.
+// A new request for the same element waits for another answer.
 addEventListener("htmx:beforeRequest", ({ detail }) => forget(detail.target));
 dialog.addEventListener("close", () => forget(dialog));
 
-// What went wrong before is over once something that was asked for has come.
+// Errors before are over once a person's request has succeeded.
 addEventListener("htmx:afterRequest", ({ detail }) => {
-  if (!detail.successful || !isAsked(detail)) return;
+  if (!detail.successful || !isByPerson(detail)) return;
   for (const toast of document.querySelectorAll(".toast[data-error]")) toast.remove();
 });

@@ -57,7 +57,7 @@ async function upload(form, file) {
   }
 }
 
-// Removes what the server said of an earlier file.
+// Removes the server's errors about an earlier file.
 function forgetRefusal() {
   document.querySelector(".errors")?.remove();
   document.querySelectorAll(".field-error:not([data-upload-error])").forEach((it) => it.remove());

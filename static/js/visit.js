@@ -1,4 +1,4 @@
-// A visit goes on while its page is in sight; where that does not help, its end is told beforehand.
+// A visit goes on while its page is visible. If it can't go on, a toast warns before its end.
 
 const BEFORE = 90000; // ms before the end
 const AFTER = 1000; // and after it
@@ -6,7 +6,7 @@ const AFTER = 1000; // and after it
 let banner = null;
 let until = ""; // when it ends, by the server's clock
 let ends = Infinity; // by this computer's
-let asked = ""; // the end at which a longer visit was asked for
+let extendedAt = ""; // the end before which a longer visit was requested
 let timer = 0;
 let toast = null;
 
@@ -30,23 +30,23 @@ function wait(act, at) {
 
 function near() {
   wait(look, ends + AFTER);
-  if (asked === until) tell();
+  if (extendedAt === until) warn();
   else if (!document.hidden) stay();
 }
 
 function stay() {
-  asked = until;
+  extendedAt = until;
   look();
 }
 
-function tell() {
+function warn() {
   toast?.remove();
   toast = banner.querySelector("template[data-over]").content.firstElementChild.cloneNode(true);
   document.getElementById("toasts").append(toast);
 }
 
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden && asked !== until && Date.now() > ends - BEFORE) stay();
+  if (!document.hidden && extendedAt !== until && Date.now() > ends - BEFORE) stay();
 });
 // Whether my turn has an end changes when others begin to wait, or no longer do.
 addEventListener("fs:others", ({ detail: { others } }) => {

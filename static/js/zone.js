@@ -1,4 +1,4 @@
-// Tells the server the zone of this device, for the times and notes that it writes.
+// Sends the zone of this device to the server, for the times and notes that it writes.
 
 const HOUR = 3_600_000;
 const FIELDS = ["year", "month", "day", "hour", "minute"];

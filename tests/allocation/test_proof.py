@@ -319,8 +319,8 @@ def test_the_secret_must_be_the_committed_one() -> None:
 def top_of(ballot: dict[str, Any], steps: Sequence[Sequence[str]]) -> str:
     """The hash to which a proof leads from a ballot."""
     found = proof.leaf(ballot)
-    for side, partner in steps:
-        found = proof.node(*((found, partner) if side == "right" else (partner, found)))
+    for side, sibling in steps:
+        found = proof.node(*((found, sibling) if side == "right" else (sibling, found)))
     return found
 
 

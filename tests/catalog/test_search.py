@@ -34,7 +34,7 @@ def a_view(**fields: object) -> SectionView:
         instructor_ids=(1, 2), prerequisites=None, corequisites=None, restrictions=(),
         cross_lists=(), public=True, restricted_to=frozenset(), levels=frozenset(),
         years=frozenset(),
-        words=index("CSC-225", "CSC-225-01", "Algorithms I", "25790", "Núñez", "O’Brien"),
+        search_index=index("CSC-225", "CSC-225-01", "Algorithms I", "25790", "Núñez", "O’Brien"),
     )  # fmt: skip
     return replace(bare, **fields)
 
@@ -139,7 +139,7 @@ def test_open_counts_for_nothing_while_seats_are_unknown() -> None:
     assert found(query(open="1"), seats=None)
 
 
-def test_garbage_is_ignored_and_told() -> None:
+def test_garbage_is_ignored_and_reported() -> None:
     asked = query(days="Xyz", from_="25:00", credits="many", open="maybe", subject="x" * 99)
     assert asked == Query(ignored=asked.ignored)
     assert {name for name, _ in asked.ignored} == {"days", "from", "credits", "open", "subject"}

@@ -223,7 +223,7 @@ def test_one_student_is_overtaken_once_however_many_overtake() -> None:
     assert followed(*both) == {1: (2, 2), 3: (1, 1)}, "all have a seat in either order"
 
 
-def test_a_reserved_seat_is_compared_with_nobody() -> None:
+def test_a_reserved_seat_is_compared_with_no_one() -> None:
     reserved = event("promoted", 2, reserve=4)
     assert followed(joined(1, 2), joined(2, 1), reserved) == {1: (1, 1)}
 
@@ -238,7 +238,7 @@ def test_lists_of_one_pool_are_one_line() -> None:
         found.add(joined(student, band, section=section))
     found.add(event("promoted", 3))
     assert found.first_come == {2: 1}
-    assert set(found.line) == {(10, 1), (9, 3)}, "section 10 is full itself"
+    assert set(found.by_ticket) == {(10, 1), (9, 3)}, "section 10 is full itself"
 
 
 def test_without_bands_nothing_is_compared() -> None:

@@ -39,7 +39,7 @@ def test_numbers_are_in_the_readers_format(application: Flask) -> None:
 
 def test_script_gets_the_same_texts(application: Flask) -> None:
     with application.test_request_context():
-        words = wording.words()
+        words = wording.script_texts()
         assert words["before"]["other"] == "%(count)s people are ahead of you."
         assert words["about"]["minutes"]["other"] == "about %(count)s minutes"
         assert words["span"] == "%(least)s to %(most)s"

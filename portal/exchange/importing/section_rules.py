@@ -41,7 +41,7 @@ def read_restrictions(row: Row, lists: list[ValueList]) -> Restrictions:
     """Return the restrictions of a row of restrictions.csv."""
     if (start := _START.match(row["rule"])) and _HEAD.match(f"{row['rule']}:", start.end()):
         return restrictions_of(row, f"{row['rule']}: {row['value']}", "rule", lists)
-    rule, kind = restrictions.word(row["rule"]), restrictions.kind_of(row["kind"])
+    rule, kind = restrictions.stored_name(row["rule"]), restrictions.kind_of(row["kind"])
     if rule not in restrictions.RULES:
         row.note("unreadable", "rule", _k("Rules are must_be and may_not_be."))
     elif kind not in restrictions.KINDS:

@@ -72,7 +72,7 @@ def whole_text(name: str, value: Any) -> str:
 
 def _credits(hundredths: list[int]) -> str:
     least, most = (Decimal(each) / 100 for each in hundredths)
-    return formatting.credit_words(least, most)
+    return formatting.credit_range(least, most)
 
 
 def _meetings(meetings: list[list[Any]]) -> str:

@@ -21,7 +21,7 @@ from portal.recorder.consistency.ledger_image import (
 KEYS_PER_STEP = 2000
 # Per command: a function can pass on only some thousand arguments at once.
 MEMBERS_PER_COMMAND = 1000
-WORDS_PER_STEP = 2000  # arguments per step
+ARGUMENTS_PER_STEP = 2000
 
 Step = tuple[int, Keys]  # the number of the last event, and the keys at that moment
 
@@ -118,13 +118,13 @@ def _pieces(verb: str, name: str, members: Iterable[tuple[Any, ...]]) -> Iterato
 def command_steps(found: Iterable[Command]) -> Iterator[list[Command]]:
     """Yield the commands in order, in steps short enough not to delay decisions."""
     step: list[Command] = []
-    words = 0
+    arguments = 0
     for command in found:
         step.append(command)
-        words += len(command)
-        if words >= WORDS_PER_STEP:
+        arguments += len(command)
+        if arguments >= ARGUMENTS_PER_STEP:
             yield step
-            step, words = [], 0
+            step, arguments = [], 0
     if step:
         yield step
 

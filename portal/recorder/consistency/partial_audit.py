@@ -76,11 +76,11 @@ class SectionGroup:
 
     def holds(self, kind: Kind, number: str, name: str) -> bool:
         """Return whether an entry of such a key belongs to the group."""
-        word, which = (kind.per, number) if kind.per else (kind.entry, name)
+        kept_by, which = (kind.per, number) if kind.per else (kind.entry, name)
         if kind.name == "student":
-            word, which = "section", name.partition(":")[2]
+            kept_by, which = "section", name.partition(":")[2]
         known = {"section": self.sections, "pool": self.pools, "window": self.windows}
-        return word not in known or (which.isdecimal() and int(which) in known[word])
+        return kept_by not in known or (which.isdecimal() and int(which) in known[kept_by])
 
 
 def next_sections(term: int, last: int) -> list[int]:

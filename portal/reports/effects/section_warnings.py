@@ -217,12 +217,12 @@ def _impossible_corequisites(
     if section is None:
         return
     wanted = replace(section, meetings=details.meetings, corequisites=details.corequisites)
-    for partners in linked_courses.sections(wanted, offered):
-        if all(clash(wanted, each) for each in partners):
+    for corequisites in linked_courses.sections(wanted, offered):
+        if all(clash(wanted, each) for each in corequisites):
             yield _(
                 "Every open section of its corequisite %(course)s meets at the same time, so"
                 " students can’t take both.",
-                course=requisites.shown(partners[0].course_code),
+                course=requisites.shown(corequisites[0].course_code),
             )
 
 

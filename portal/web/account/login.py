@@ -87,7 +87,7 @@ def log_in() -> ResponseReturnValue:
 @public
 def challenge() -> ResponseReturnValue:
     """Return a puzzle for a browser without a login."""
-    return captcha.challenge(NOBODY)
+    return captcha.challenge(NO_ACCOUNT)
 
 
 @bp.post("/login/challenge")
@@ -140,7 +140,7 @@ def page(onward: str, *, asks: bool = False, **context: object) -> str:
         "login.html",
         onward=onward,
         ended="ended" in request.args,
-        continuing=resuming.words(onward),
+        continuing=resuming.continuing(onward),
         asks=asks and captcha_needed(),
         username=name_tried(),
         passwords=settings.passwords,
@@ -202,14 +202,14 @@ def _rehash(account_id: int, password: str) -> None:
 
 # One more password attempt beyond the limit, for each captcha solved.
 
-NOBODY = 0  # the account in a puzzle for a visitor without a login
+NO_ACCOUNT = 0  # the account in a puzzle for a visitor without a login
 KEPT_AS = "one_more"  # in the session
 LASTS = 10 * 60  # seconds
 
 
 def earn(payload: str) -> None:
     """Check a solution, for one more attempt. Raise NotProven or LedgerUnavailable."""
-    captcha.check(payload, NOBODY)
+    captcha.check(payload, NO_ACCOUNT)
     session[KEPT_AS] = secrets.token_urlsafe(12)
     # Redis counts the attempt, so that copies of the session's cookie share it.
     with translate_errors():

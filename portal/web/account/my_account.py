@@ -29,7 +29,7 @@ from portal.people import (
 )
 from portal.people.models import Account, Student
 from portal.people.passwords import LONGEST, SHORTEST
-from portal.people.roles import WORDS, Right
+from portal.people.roles import RIGHT_TEXTS, Right
 from portal.web.account import access_tokens, devices, sessions
 from portal.web.forms import Form
 from portal.web.http.access import requires, signed_in, visitor
@@ -79,7 +79,7 @@ def show() -> ResponseReturnValue:
         student=student,
         completed=completed,
         profile=student_profile.read(who.student_id) if who.student_id else None,
-        allowed=[WORDS[right] for right in Right if who.is_staff and who.may(right)],
+        allowed=[RIGHT_TEXTS[right] for right in Right if who.is_staff and who.may(right)],
         roles=staff.role_labels(account),
         tokens=len(tokens.live_tokens(who.id)),
         password=settings.passwords and bool(account.password_hash),

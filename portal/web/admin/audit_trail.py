@@ -56,7 +56,7 @@ def index() -> ResponseReturnValue:
         ],
         more=len(found) > len(shown),
         actions=sorted((audit_labels.action(each), each) for each in audit_trail.actions()),
-        words=audit_labels,
+        labels=audit_labels,
     )
 
 
@@ -72,7 +72,7 @@ def show(entry_id: int) -> ResponseReturnValue:
         things=[(names[key], _page_of(names[key])) for key in entry.subjects],
         changes=changes(entry, names, local_clock()),
         receipt=_receipt(entry),
-        words=audit_labels,
+        labels=audit_labels,
     )
 
 

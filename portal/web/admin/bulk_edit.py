@@ -387,8 +387,8 @@ def _read(session: Session, offered: TermCatalog, sent: Sent) -> tuple[BulkForm,
 def _obstacle(stored: StoredSection, details: SectionDetails | None, change: str) -> str:
     """Return why a section stays as it is; blank if it changes."""
     if details is None:
-        nobody = effects.Occupancy(0, 0, stored.prior, None)
-        in_it = effects.occupancy(stored) if change in UNPUBLISH else nobody
+        empty = effects.Occupancy(0, 0, stored.prior, None)
+        in_it = effects.occupancy(stored) if change in UNPUBLISH else empty
         return effects.status_refusal(change, stored, in_it)
     if stored.obstacle:
         return effects.obstacle("edit", stored.obstacle)

@@ -269,6 +269,6 @@ def _audits(term_id: int) -> dict[str, object]:
             "run": found[0] if found else None,
             "earlier": found[1:],
             "names": {row.id: row.name for row in session.execute(named)},
-            "standing": session.get(ContinuousAudit, term_id),
+            "continuous": session.get(ContinuousAudit, term_id),
             "steps": AUDIT_STEPS,
         }

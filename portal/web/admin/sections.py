@@ -259,7 +259,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
         ],
         cautions=cautions,
         clashing=clashing,
-        partners=_partners(stored, offered),
+        corequisites=_corequisites(stored, offered),
         reserves=_reserves(stored),
         counts=read_with_fallback.seats_of(term_id, pooled),
         done=_by_time(with_differences(log), imported),
@@ -362,7 +362,7 @@ def _reserves(stored: StoredSection) -> list[dict[str, Any]]:
     held = read_with_fallback.reserved(stored.term_id, stored.id) if reserves else {}
     return [
         {
-            "whom": cohort_names.describe(each.cohort),
+            "cohort": cohort_names.describe(each.cohort),
             "until": local_clock().full(milliseconds(each.until)) if each.until else "",
             "seats": each.seats,
             "held": held.get(each.id, 0),
@@ -372,7 +372,7 @@ def _reserves(stored: StoredSection) -> list[dict[str, Any]]:
     ]
 
 
-def _partners(stored: StoredSection, offered: TermCatalog) -> list[str]:
+def _corequisites(stored: StoredSection, offered: TermCatalog) -> list[str]:
     """Return the codes of its corequisite courses, where each names the other."""
     section = offered.section(stored.id)
     if section is None:

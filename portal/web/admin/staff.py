@@ -6,7 +6,7 @@ from flask.typing import ResponseReturnValue
 from portal.core.db import ChangedMeanwhile
 from portal.core.i18n import _, _l
 from portal.people import staff
-from portal.people.roles import ROLES, STAFF_ROLES, WORDS, Right
+from portal.people.roles import RIGHT_TEXTS, ROLES, STAFF_ROLES, Right
 from portal.people.staff import Grant, StaffMember
 from portal.web.confirm import CHANGED, done
 from portal.web.forms import ChoicesField, Form, ReasonField, TextField
@@ -108,6 +108,6 @@ def _page(member: StaffMember, form: RolesForm, seen: Grant) -> str:
 def _allowed() -> list[tuple[str, list[str]]]:
     """Return the label of each role that an admin can give, and what it allows."""
     return [
-        (ROLES[name].label, [WORDS[right] for right in Right if right in ROLES[name].rights])
+        (ROLES[name].label, [RIGHT_TEXTS[right] for right in Right if right in ROLES[name].rights])
         for name in ("scheduler", *STAFF_ROLES)
     ]

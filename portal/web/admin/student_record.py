@@ -40,12 +40,12 @@ from portal.web.forms import (
     TextField,
 )
 from portal.web.http.access import requires, visitor
-from portal.web.http.errors import Words, answer
+from portal.web.http.errors import Message, answer
 
 bp = Blueprint("student_record", __name__, url_prefix="/students/<int:student_id>")
 
 MOST_CREDITS = Decimal("99.99")  # of a completed course
-OFFICE_LIFTS = Words(
+OFFICE_LIFTS = Message(
     _l("This hold does not wait for your clearance"),
     _l("Only the office that placed it can lift it. Ask the registrar’s office."),
 )

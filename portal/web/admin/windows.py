@@ -185,7 +185,7 @@ def _confirmation(term_id: int, action: WindowAction, subject: ScheduledWindow) 
             (_("Window"), f"{window.name}, {catalog_of(term_id).term.name}"),
             (_("Begins"), clock.full(window.opens)),
             (_("Ends"), clock.full(window.closes)),
-            (_("For"), subject.whom),
+            (_("For"), subject.cohort),
         ],
         danger=not action.fields,
     )
@@ -326,5 +326,5 @@ def _review_page(
         students=cohorts.count_students(session, window.cohort),
         doubled=count_doubled(session, planned, backend().ledger.windows(term.id), now),
         warnings=time_warnings(term, local_clock(), window.opens, window.closes, now),
-        whom=cohort_names.describe(window.cohort),
+        cohort=cohort_names.describe(window.cohort),
     )

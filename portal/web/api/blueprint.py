@@ -25,7 +25,7 @@ from portal.people.roles import Right
 from portal.web.api.schemas import problem_type
 from portal.web.http import authentication
 from portal.web.http.access import rule_of
-from portal.web.http.errors import WORDS, Words, problem
+from portal.web.http.errors import MESSAGES, Message, problem
 from portal.web.http.extensions import csrf
 
 LOCATIONS = {"json": "body", "query": "query", "headers": "header"}
@@ -34,12 +34,12 @@ PROBLEMS_OF_BODIES = (408, 409, 413, 415, 422)
 TO_READ: list[dict[str, list[str]]] = [{"token": []}, {"session": []}]
 TO_CHANGE: list[dict[str, list[str]]] = [{"token": []}, {"session": [], "form": []}]
 
-MALFORMED = Words(
+MALFORMED = Message(
     _l("The request is not valid"),
     _l("See “errors” for each field. Nothing was changed."),
     problem_type("malformed"),
 )
-NO_FORM_TOKEN = Words(
+NO_FORM_TOKEN = Message(
     _l("The form token is missing"),
     _l(
         "With a session, send the csrf_token from GET /api/v1/me in the X-CSRFToken"
@@ -47,14 +47,14 @@ NO_FORM_TOKEN = Words(
     ),
     problem_type("form-token"),
 )
-STUDENTS_ALONE = Words(
+STUDENTS_ALONE = Message(
     _l("Only students can do this"), _l("A student can register only for themselves.")
 )
 
 
-def refused(message: str) -> Words:
-    """Return the words of a refusal with its reasons."""
-    return Words(_("Refused: nothing was changed"), message, problem_type("refused"))
+def refused(text: str) -> Message:
+    """Return the message of a refusal with its reasons."""
+    return Message(_("Refused: nothing was changed"), text, problem_type("refused"))
 
 
 class InvalidRequest(ValueError):
@@ -162,7 +162,7 @@ def _no_form_token(_error: CSRFError) -> ResponseReturnValue:
 @bp.errorhandler(Forbidden)
 def _forbidden(_error: Forbidden) -> ResponseReturnValue:
     view = current_app.view_functions[cast("str", request.endpoint)]
-    return problem(403, STUDENTS_ALONE if rule_of(view) == {Right.REGISTER} else WORDS[403])
+    return problem(403, STUDENTS_ALONE if rule_of(view) == {Right.REGISTER} else MESSAGES[403])
 
 
 def _flat(messages: Any, pointer: str = "") -> Iterator[tuple[str, str]]:

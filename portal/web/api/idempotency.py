@@ -14,7 +14,7 @@ from portal.ledger.errors import KeyReused, LedgerSilent
 from portal.web.api.blueprint import bp, field_error, invalid, refused
 from portal.web.api.fields import IdempotencyKey
 from portal.web.api.schemas import answer, problem_type
-from portal.web.http.errors import LATER, UNSURE, Words, problem
+from portal.web.http.errors import LATER, UNSURE, Message, problem
 
 log = logging.getLogger(__name__)
 
@@ -31,12 +31,12 @@ HEADERS = {
     },
 }
 
-REUSED = Words(
+REUSED = Message(
     _l("This idempotency key was used for another request"),
     _l("Use a new key. The decision of the first request is unchanged."),
     problem_type("key-reused"),
 )
-SILENT = Words(
+SILENT = Message(
     UNSURE.title,
     _l("Send the same request again with the Idempotency-Key of this response. It counts once."),
     problem_type("silent"),

@@ -50,14 +50,14 @@ from portal.web.api.schemas import (
 from portal.web.http import admission
 from portal.web.http.access import requires, visitor
 from portal.web.http.admission import AccessTokenRequired, needs_access_token
-from portal.web.http.errors import Words
+from portal.web.http.errors import Message
 from portal.web.http.request_context import request_context
 from portal.web.student.results import decision_in_words, summary
 
 MOST_SECTIONS = 20
 STATUSES = ("enrolled", "waitlisted", "already_registered", "refused")
 HAD_ALREADY = {"already_enrolled": "already_registered", "already_waiting": "waitlisted"}
-NO_ACCESS_TOKEN = Words(
+NO_ACCESS_TOKEN = Message(
     _l("An access token of the waiting room is required"),
     _l(
         "Nothing was changed. Get an access token with POST"

@@ -26,7 +26,7 @@ from portal.web.api.schemas import Answer, Body, answer, envelope, problem_type
 from portal.web.http import authentication
 from portal.web.http.access import needs_scope, requires, signed_in, visitor
 from portal.web.http.admission import HEADER, captcha_needed, prove, proven
-from portal.web.http.errors import Words, problem
+from portal.web.http.errors import Message, problem
 
 REQUESTS = f"/waiting-room/<int(min=1, max={LARGEST_ID}):window_id>/requests"
 RETRY_AFTER: dict[str, Any] = {
@@ -40,7 +40,7 @@ LOCATION: dict[str, Any] = {
 }
 SECOND = 1000
 
-WINDOW_ENDED = Words(
+WINDOW_ENDED = Message(
     _l("This window has ended"),
     _l("GET /api/v1/windows lists upcoming windows."),
     problem_type("window-ended"),
@@ -202,8 +202,8 @@ def _poll_after(entry: QueueEntry, token: AccessToken | None) -> int:
 
 @bp.errorhandler(NotProven)
 def _not_proven(error: NotProven) -> ResponseReturnValue:
-    words = Words(NO_PROOF, error.text, problem_type("captcha"))
-    return problem(422, words, errors=[field_error("/captcha", error.text)])
+    message = Message(NO_PROOF, error.text, problem_type("captcha"))
+    return problem(422, message, errors=[field_error("/captcha", error.text)])
 
 
 @bp.errorhandler(WindowEnded)

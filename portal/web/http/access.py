@@ -19,10 +19,10 @@ from flask_login import current_user
 from flask_wtf.csrf import CSRFError
 
 from portal.core.i18n import _, _l
-from portal.people.roles import OWN, ROLES, WORDS, Right, rights_of
+from portal.people.roles import OWN, RIGHT_TEXTS, ROLES, Right, rights_of
 from portal.people.visitors import Visitor
 from portal.web.http import resuming, viewing
-from portal.web.http.errors import Words, answer, problem
+from portal.web.http.errors import Message, answer, problem
 from portal.web.http.request_info import READS, same_origin
 
 PUBLIC = "public"
@@ -32,17 +32,17 @@ INSTEAD = {
     "student.term": "admin.sections.index",
     "receipts.show": "admin.receipts.show",
 }
-EXPIRED = Words(
+EXPIRED = Message(
     _l("This form has expired"),
     _l("Nothing was changed. Go back, reload the page and try again."),
 )
-AGAIN = Words(EXPIRED.title, _l("Nothing was changed. Send it again."))
-ENDED = Words(
+AGAIN = Message(EXPIRED.title, _l("Nothing was changed. Send it again."))
+ENDED = Message(
     _l("You are no longer logged in"),
     _l("Nothing was changed. Log in in a new tab, then come back and send it again."),
 )
 
-ELSEWHERE = Words(
+ELSEWHERE = Message(
     _l("This section is not of your departments"),
     _l("You schedule sections of other departments. Ask the registrar’s office."),
 )
@@ -158,8 +158,8 @@ def _beyond_scope(view: Callable[..., Any]) -> ResponseReturnValue | None:
         return None
     advice = _("This requires the scope “%(scope)s”. Create a token with it.", scope=needed)
     challenge = f'Bearer error="insufficient_scope", scope="{needed}"'
-    wording = Words(_l("This access token doesn’t have permission"), advice)
-    return problem(403, wording, {"WWW-Authenticate": challenge}, scope=needed)
+    message = Message(_l("This access token doesn’t have permission"), advice)
+    return problem(403, message, {"WWW-Authenticate": challenge}, scope=needed)
 
 
 def _instead(endpoint: str) -> ResponseReturnValue:
@@ -177,10 +177,10 @@ def _refused(rule: frozenset[str]) -> ResponseReturnValue:
     roles = ", ".join(str(role.label) for name, role in ROLES.items() if name in who.roles)
     advice = _(
         "Your role (%(roles)s) does not let you %(do)s. Ask the registrar’s office.",
-        do=WORDS[lacking],
+        do=RIGHT_TEXTS[lacking],
         roles=roles,
     )
-    return answer(403, Words(_l("Your role does not allow this"), advice))
+    return answer(403, Message(_l("Your role does not allow this"), advice))
 
 
 def _to_login() -> ResponseReturnValue:

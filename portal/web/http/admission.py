@@ -21,7 +21,7 @@ from portal.waiting_room.admission import FREE, Admission, Applicant
 from portal.web.account import sessions
 from portal.web.http import viewing
 from portal.web.http.access import View, to_login_and_back, visitor
-from portal.web.http.errors import Words, answer, refused_often
+from portal.web.http.errors import Message, answer, refused_often
 from portal.web.http.request_info import READS
 from portal.windows.phases import Phase
 
@@ -32,7 +32,7 @@ ADMISSION_HEADER = "Fairseat-Gate"  # tells scripts the student's admission stat
 PROOF = "proven"  # in the session: the account, and the end of validity
 PROOF_LASTS = 12 * 60 * 60  # seconds
 
-NOT_YOUR_TURN = Words(
+NOT_YOUR_TURN = Message(
     _l("It is not your turn yet"),
     _l("Nothing was changed. Open the list of sections to see when your turn comes."),
 )
@@ -118,10 +118,10 @@ def access_token() -> AccessToken | None:
     return cast("AccessToken | None", g.get("access_token"))
 
 
-def refused(words: Words) -> ResponseReturnValue:
+def refused(message: Message) -> ResponseReturnValue:
     """Answer that it is not the visitor's turn, without looking up the visitor."""
     g.skips_account = True
-    return answer(403, words, {ADMISSION_HEADER: "pass"})
+    return answer(403, message, {ADMISSION_HEADER: "pass"})
 
 
 def _applicant(who: Visitor) -> Applicant:

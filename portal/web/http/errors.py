@@ -29,7 +29,7 @@ RETRY_SECONDS = 5
 
 
 @dataclass(frozen=True)
-class Words:
+class Message:
     """What happened, and what to do about it."""
 
     title: str
@@ -37,49 +37,49 @@ class Words:
     onward: str = ""  # the page that says more, or the type of a problem
 
 
-WORDS = {
-    400: Words(
+MESSAGES = {
+    400: Message(
         _l("We can’t read this request"),
         _l("Go back, reload the page and try again. Nothing was changed."),
     ),
-    401: Words(_l("You are not logged in"), _l("Log in, then try again.")),
-    403: Words(
+    401: Message(_l("You are not logged in"), _l("Log in, then try again.")),
+    403: Message(
         _l("You don’t have access to this page"),
         _l(
             "You may be logged in to a different account. If you "
             "should have access, ask the registrar."
         ),
     ),
-    404: Words(
+    404: Message(
         _l("Page not found"),
         _l("Check the address. The page may also no longer be available."),
     ),
-    405: Words(
+    405: Message(
         _l("This action is not available here"), _l("Go back and use the buttons on the page.")
     ),
-    408: Words(
+    408: Message(
         _l("The request took too long"),
         _l("Your connection may be slow. Nothing was changed. Send it again."),
     ),
-    413: Words(
+    413: Message(
         _l("The request is too large"),
         _l("Nothing was changed. Send less text or a smaller file."),
     ),
-    429: Words(
+    429: Message(
         _l("Too many attempts"),
         _l(
             "Wait a moment, then try again. You don’t lose a seat "
             "or a waitlist position by waiting."
         ),
     ),
-    500: Words(
+    500: Message(
         _l("Something went wrong on our side"),
         _l(
             "Your seats are safe. Reload the page. If it happens "
             "again, send the registrar the code."
         ),
     ),
-    503: Words(
+    503: Message(
         _l("Registration is not available right now"),
         _l(
             "Your seats and waitlist positions are safe. Nothing was "
@@ -89,27 +89,27 @@ WORDS = {
 }
 # The texts for API clients, which have no pages to reload.
 FOR_CLIENTS = {
-    400: Words(_l("We can’t read this request"), _l("Nothing was changed.")),
-    401: Words(
+    400: Message(_l("We can’t read this request"), _l("Nothing was changed.")),
+    401: Message(
         _l("You are not logged in"),
         _l("Send a valid access token, or log in, and try again."),
     ),
-    403: Words(_l("You don’t have permission"), _l("Use an account or a token that has it.")),
-    404: Words(
+    403: Message(_l("You don’t have permission"), _l("Use an account or a token that has it.")),
+    404: Message(
         _l("Not found"),
         _l("Check the address. It may not exist, or you may not have access."),
     ),
-    405: Words(_l("Method not allowed"), _l("The Allow header lists the allowed methods.")),
-    413: Words(_l("The request body is too large"), _l("Nothing was changed. Send less data.")),
-    415: Words(
+    405: Message(_l("Method not allowed"), _l("The Allow header lists the allowed methods.")),
+    413: Message(_l("The request body is too large"), _l("Nothing was changed. Send less data.")),
+    415: Message(
         _l("This is not valid JSON"), _l("Send JSON with the content type application/json.")
     ),
 }
-UNSURE = Words(
+UNSURE = Message(
     _l("We don’t know yet if your request was processed"),
     _l("Send the same form again. It counts only once."),
 )
-CROWDED = Words(
+CROWDED = Message(
     _l("Too many of these requests are running"),
     _l("Nothing was changed. Try again in a minute."),
 )
@@ -123,8 +123,8 @@ def start(app: Flask) -> None:
     app.register_error_handler(TooMany, lambda error: _limited(error.seconds))
     app.register_error_handler(RateLimited, lambda error: _limited(request_limits.refused(error)))
     app.register_error_handler(RateLimitExceeded, lambda _: _limited(_until()))
-    app.register_error_handler(NoSuchTerm, lambda _: answer(404, WORDS[404]))
-    app.register_error_handler(TooManyError, lambda _: answer(503, WORDS[503], LATER))
+    app.register_error_handler(NoSuchTerm, lambda _: answer(404, MESSAGES[404]))
+    app.register_error_handler(TooManyError, lambda _: answer(503, MESSAGES[503], LATER))
     app.register_error_handler(Full, lambda _: answer(503, CROWDED, {"Retry-After": "60"}))
     app.register_error_handler(LedgerUnavailable, away)
     app.register_error_handler(LedgerBehind, away)
@@ -134,7 +134,7 @@ def start(app: Flask) -> None:
 
 
 def answer(
-    status: int, words: Words, headers: dict[str, Any] | None = None, *, again: bool = False
+    status: int, message: Message, headers: dict[str, Any] | None = None, *, again: bool = False
 ) -> ResponseReturnValue:
     """Return the error in the requested form: JSON, a dialog or toast, or a page.
 
@@ -145,13 +145,13 @@ def answer(
         return brief
     sent = dict(headers or {})
     if request.path.startswith("/api/"):
-        return problem(status, words, sent)
-    title, advice = str(words.title), str(words.advice)
+        return problem(status, message, sent)
+    title, advice = str(message.title), str(message.advice)
     facts: dict[str, Any] = {"status": status, "title": title, "advice": advice}
     facts |= {
         "code": correlation(),
         "again": again and resuming.shown_fields(),
-        "onward": words.onward,
+        "onward": message.onward,
     }
     if request.headers.get("HX-Target") == "dialog":
         return render_template("errors/dialog.html", **facts), status, sent
@@ -162,20 +162,20 @@ def answer(
 
 
 def problem(
-    status: int, words: Words, headers: dict[str, Any] | None = None, **more: Any
+    status: int, message: Message, headers: dict[str, Any] | None = None, **more: Any
 ) -> ResponseReturnValue:
     """Return the error as problem details (RFC 9457); `more` are additional members."""
-    if words in WORDS.values():
-        words = FOR_CLIENTS.get(status, words)
+    if message in MESSAGES.values():
+        message = FOR_CLIENTS.get(status, message)
     facts = {
-        "type": words.onward or "about:blank",
-        "title": str(words.title),
+        "type": message.onward or "about:blank",
+        "title": str(message.title),
         "status": status,
-        "detail": str(words.advice),
+        "detail": str(message.advice),
         "instance": request.path,
         "correlation": correlation(),
         "success": False,  # this and the message: for clients that read every response the same way
-        "message": str(words.advice),
+        "message": str(message.advice),
     }
     response = jsonify(facts | more)
     response.mimetype = "application/problem+json"
@@ -188,7 +188,7 @@ def away(error: Exception) -> ResponseReturnValue:
     if crowded(error):
         return _busy(error)
     logs.warn(log, f"A store is away ({type(error).__name__})", error)
-    return answer(503, UNSURE if isinstance(error, LedgerSilent) else WORDS[503], LATER)
+    return answer(503, UNSURE if isinstance(error, LedgerSilent) else MESSAGES[503], LATER)
 
 
 def _busy(error: Exception) -> ResponseReturnValue:
@@ -200,7 +200,7 @@ def _busy(error: Exception) -> ResponseReturnValue:
         num=BUSY_SECONDS,
     )
     return answer(
-        503, Words(_("Too many requests at once"), advice), {"Retry-After": str(BUSY_SECONDS)}
+        503, Message(_("Too many requests at once"), advice), {"Retry-After": str(BUSY_SECONDS)}
     )
 
 
@@ -211,12 +211,12 @@ def _http(error: HTTPException) -> ResponseReturnValue:
     headers = {
         name: value for name, value in error.get_headers() if name in {"Allow", "Retry-After"}
     }
-    return answer(status, WORDS.get(status, WORDS[400 if status < 500 else 500]), headers)
+    return answer(status, MESSAGES.get(status, MESSAGES[400 if status < 500 else 500]), headers)
 
 
 def _limited(seconds: int) -> ResponseReturnValue:
-    words, later = _slower(seconds)
-    return answer(429, words, later, again=request_limits.decides())
+    message, later = _slower(seconds)
+    return answer(429, message, later, again=request_limits.decides())
 
 
 def _until() -> int:
@@ -225,7 +225,7 @@ def _until() -> int:
     return max(1, ceil(met.reset_at - time())) if met else 60
 
 
-def _slower(seconds: int) -> tuple[Words, dict[str, str]]:
+def _slower(seconds: int) -> tuple[Message, dict[str, str]]:
     minutes = ceil(seconds / 60)
     wait = (
         _n("Wait a second, then try again.", "Wait %(num)s seconds, then try again.", seconds)
@@ -235,7 +235,7 @@ def _slower(seconds: int) -> tuple[Words, dict[str, str]]:
     advice = _(
         "Nothing was changed. Your seats and waitlist positions are safe. %(wait)s", wait=wait
     )
-    return Words(WORDS[429].title, advice), {"Retry-After": str(seconds)}
+    return Message(MESSAGES[429].title, advice), {"Retry-After": str(seconds)}
 
 
 def refused_often() -> ResponseReturnValue | None:
@@ -246,13 +246,13 @@ def refused_often() -> ResponseReturnValue | None:
 
 def _briefly(seconds: int) -> ResponseReturnValue:
     """Return a refusal that costs almost nothing to make."""
-    words, later = _slower(seconds)
+    message, later = _slower(seconds)
     if request.path.startswith("/api/"):
-        return problem(429, words, later)
+        return problem(429, message, later)
     later["HX-Reswap"] = "none"
-    return Response(f"{words.title}. {words.advice}\n", 429, later, mimetype="text/plain")
+    return Response(f"{message.title}. {message.advice}\n", 429, later, mimetype="text/plain")
 
 
 def _broken(error: Exception) -> ResponseReturnValue:
     log.error("Unexpected error, correlation %s", correlation(), exc_info=error)
-    return answer(500, WORDS[500])
+    return answer(500, MESSAGES[500])

@@ -72,7 +72,7 @@ def onward() -> str:
     return request.full_path.rstrip("?") if request.method == "GET" else ""
 
 
-def words(path: str) -> str:
+def continuing(path: str) -> str:
     """Return a sentence on what continues after a login that leads to `path`; else blank."""
     try:
         endpoint, arguments = current_app.url_map.bind("").match(split_url(path).path, "GET")
@@ -103,7 +103,7 @@ def in_place() -> ResponseReturnValue:
     if request.headers.get("HX-Target") != "dialog":
         return "", 401, {"HX-Reswap": "none", "HX-Trigger": SIGNAL}
     path = onward()
-    facts = {"login": login(path, ended=True), "continuing": words(path)}
+    facts = {"login": login(path, ended=True), "continuing": continuing(path)}
     return render_template("errors/ended.html", **facts), 401
 
 

@@ -50,8 +50,10 @@ def render_shared(
     known = template, key, who.roles, who.decides, current_locale(), *_surroundings()
     parts = _parts.get(known)
     if parts is None:
-        nobody = Visitor(0, place("name"), who.roles, None, frozenset(), 0, decides=who.decides)
-        around = {"visitor": nobody, "unread_count": lambda _account: place("unread")}
+        placeholder = Visitor(
+            0, place("name"), who.roles, None, frozenset(), 0, decides=who.decides
+        )
+        around = {"visitor": placeholder, "unread_count": lambda _account: place("unread")}
         places = {name: place(name) for name in own}
         parts = _keep(known, lambda: render_template(template, **around, **facts(places)))
     return _filled(parts, own | {"name": escape(who.name), "unread": unread_count(who.id)})

@@ -12,7 +12,7 @@ from portal.core.i18n import _l
 from portal.people import viewing
 from portal.people.roles import Right
 from portal.people.visitors import Visitor
-from portal.web.http.errors import Words
+from portal.web.http.errors import Message
 from portal.web.http.request_info import READS
 
 STUDENT = "viewing"  # in the session: the id of the student
@@ -37,7 +37,7 @@ PAGES = frozenset(
     }
 )
 ALWAYS = frozenset({"admin.viewing.stop", "login.log_out", "static"})
-READ_ONLY = Words(
+READ_ONLY = Message(
     _l("You are viewing a student’s pages"),
     _l(
         "You can only look at them, and some are closed. Nothing was changed. Press “Stop viewing”"

@@ -20,7 +20,7 @@ from portal.recorder.receipts import code
 from portal.registration.next_steps import NextStep, section_name
 from portal.registration.reasons import Explanation, any_lasting, decisive_first, explain
 from portal.waiting_room import wording
-from portal.web.http.errors import LATER, UNSURE, Words, answer, away
+from portal.web.http.errors import LATER, UNSURE, Message, answer, away
 from portal.web.student import bp, request_form
 from portal.web.student.section_list import CELL_HELPERS, distinct_meetings, unknown_counts
 from portal.web.student.student_term import StudentTerm, section_title
@@ -30,11 +30,11 @@ from portal.windows.phases import sections_visible
 
 log = logging.getLogger(__name__)
 
-REUSED = Words(
+REUSED = Message(
     _l("This form was already sent with other choices"),
     _l("The first decision stands. Go back to the list and start again."),
 )
-ENDED = Words(
+ENDED = Message(
     _l("Registration has ended"),
     _l("You can no longer see the sections. Find your classes under “My classes”."),
 )
@@ -238,7 +238,7 @@ def _away(error: Exception) -> ResponseReturnValue:
         published_section(**sent),
         act=request.path.rpartition("/")[2],
         query=request_form.query(),
-        words=UNSURE,
+        message=UNSURE,
         sent=request_form.sent(),
         key=request_form.idempotency_key(),
     )

@@ -105,13 +105,13 @@ def banner(status: WaitingRoomStatus, clock: Markup | None = None) -> Markup:
 
     `clock` stands for the ledger's time.
     """
-    words = wording.words() if status.kind == "waiting" else phases.countdown_texts()
+    texts = wording.script_texts() if status.kind == "waiting" else phases.countdown_texts()
     return render_fragment(
         "fragments/banner.html",
         student_term=status.student_term,
         status=status,
         clock=clock or status.student_term.phase.now,
-        words=words,
+        texts=texts,
         wording=wording,
     )
 

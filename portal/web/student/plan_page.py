@@ -35,7 +35,7 @@ from portal.web.student import bp, fragments, request_form
 from portal.web.student.dialogs import NOTHING, form, published_section, seats_of, visible_section
 from portal.web.student.earlier_terms import last_time
 from portal.web.student.plan_panel import live_counts, panel, reasons_against
-from portal.web.student.register import PartnerGroup, partner_groups
+from portal.web.student.register import CorequisiteGroup, corequisite_groups
 from portal.web.student.request_form import resumes_plan, resumes_planning
 from portal.web.student.results import close_dialog, fulfilled, show_plan_result
 from portal.web.student.rounds import late_for_ballot
@@ -85,11 +85,11 @@ def plan_panel(term_id: int) -> ResponseReturnValue:
 @resumes_plan
 def change_plan(term_id: int) -> ResponseReturnValue:
     """Apply a button of the plan, or show why that failed."""
-    word, page = request.form.get("do", ""), f"/terms/{term_id}/plan"
+    action, page = request.form.get("do", ""), f"/terms/{term_id}/plan"
     # Read first: if this fails, nothing is changed, and the response says so.
     now = mine_of(term_id)
     try:
-        wanted = change_of(word, _number("line"), lambda section: _credits(term_id, section))
+        wanted = change_of(action, _number("line"), lambda section: _credits(term_id, section))
         changed = _change(term_id, wanted)
     except (StalePlan, CannotPlan) as error:
         why = _hindrance(error)
@@ -104,7 +104,7 @@ def change_plan(term_id: int) -> ResponseReturnValue:
         return redirect(page, 303)
     if late:
         return panel(now, message=late)
-    if word.startswith(TAKES_OUT):
+    if action.startswith(TAKES_OUT):
         message = fragments.toast(_("Removed from your plan."), brief=True, about="plan")
         return panel(now, lost=True) + message
     return panel(now)
@@ -130,7 +130,7 @@ def submit_plan(term_id: int) -> ResponseReturnValue:
         logs.warn(log, "No answer to a plan", repr(error))
         packed, key = plans.write(sent), request_form.idempotency_key()
         page = render_template(
-            "student/plan_again.html", words=UNSURE, packed=packed, key=key, term=term
+            "student/plan_again.html", message=UNSURE, packed=packed, key=key, term=term
         )
         return page, 503, LATER
     student, gone = visitor().student_id or 0, fulfilled(sent, decided)
@@ -286,8 +286,8 @@ def _moved(plan: Plan, view: SectionView, place: str) -> Plan:
 def _alternative(view: SectionView) -> Alternative:
     """Return the alternative in the form; respond with 400 to invalid input."""
     chosen = _chosen_credits(view)
-    partners = [published_section(view.term_id, each) for each in request_form.partners()]
-    return (SectionRequest(view.id, chosen), *(SectionRequest(each.id) for each in partners))
+    corequisites = [published_section(view.term_id, each) for each in request_form.corequisites()]
+    return (SectionRequest(view.id, chosen), *(SectionRequest(each.id) for each in corequisites))
 
 
 def _plan_form(now: StudentTerm, view: SectionView, why: str = "") -> str:
@@ -313,11 +313,11 @@ def _plan_form(now: StudentTerm, view: SectionView, why: str = "") -> str:
 
 def _likely(
     now: StudentTerm, plan: Plan, view: SectionView
-) -> tuple[str, list[PartnerGroup], Alternative]:
+) -> tuple[str, list[CorequisiteGroup], Alternative]:
     """Return the likely place for a section, its corequisites to choose, and all of them."""
     likely, _label = places(now, plan, view)[0]
-    sent = request_form.partners()
-    together = [] if likely.startswith("join") else partner_groups(now, view, 0, sent)
+    sent = request_form.corequisites()
+    together = [] if likely.startswith("join") else corequisite_groups(now, view, 0, sent)
     parts = (SectionRequest(view.id), *(SectionRequest(each.chosen) for each in together))
     return likely, together, parts
 
@@ -367,11 +367,13 @@ def places(
 
 def _joins(now: StudentTerm, plan: Plan, view: SectionView) -> Iterator[tuple[str, str]]:
     """Yield alternatives with a corequisite section, but none of the same course."""
-    partners = {each.id for group in linked_courses.sections(view, now.catalog) for each in group}
+    corequisites = {
+        each.id for group in linked_courses.sections(view, now.catalog) for each in group
+    }
     for at, choice in enumerate(plan.choices):
         for rank, alternative in enumerate(choice.alternatives):
             sections = [part.section for part in alternative]
-            fits = partners.intersection(sections) and len(sections) < MOST_TOGETHER
+            fits = corequisites.intersection(sections) and len(sections) < MOST_TOGETHER
             if fits and not _is_of(view, now, sections):
                 name = _names(now, alternative)
                 yield f"join-{at}-{rank}", _("Together with %(name)s, both or neither", name=name)

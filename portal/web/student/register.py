@@ -110,7 +110,7 @@ def _register(view: SectionView, old: SectionView | None = None) -> ResponseRetu
         facts = {"min": hundredths(view.credits_min), "max": hundredths(view.credits_max)}
         shown = dialogs.refusals_to_show((), view.id, [Reason("credit_range", facts)])
         return claim_form(mine_of(view.term_id), view, shown, old), 422
-    sections = [SectionRequest(view.id, amount), *map(SectionRequest, request_form.partners())]
+    sections = [SectionRequest(view.id, amount), *map(SectionRequest, request_form.corequisites())]
     choice = Choice((tuple(sections),), request_form.accepts_waitlist(), old.id if old else None)
     answers = commands.claim(request_form.context(view.term_id), choice)
     if all(each.outcome == Outcome.REFUSED for each in answers):
@@ -140,7 +140,7 @@ def claim_form(
         old = next((each for each in held if each.course_id == view.course_id), None)
     swap_out, all_seats, position = old.id if old else 0, seats_of(view), now.positions.get(view.id)
     seats = seats_open_to(now, view, all_seats)
-    together = partner_groups(now, view, swap_out, request_form.partners())
+    together = corequisite_groups(now, view, swap_out, request_form.corequisites())
     known = [*now.no_adding, *_likely_refusals(now, view, swap_out, together)]
     if old:
         known += now.late_to_leave
@@ -193,7 +193,7 @@ def _other_swaps(
             f"{address(view, 'swap')}?swap_out={each.id}",
         )
         for each in now.catalog.some(now.held)
-        if not _likely_refusals(now, view, each.id, partner_groups(now, view, each.id, []))
+        if not _likely_refusals(now, view, each.id, corequisite_groups(now, view, each.id, []))
     ]
     return [step for step in steps if step.url not in offered]
 
@@ -210,7 +210,7 @@ class SectionOption:
 
 
 @dataclass(frozen=True)
-class PartnerGroup:
+class CorequisiteGroup:
     """Sections of corequisite courses to choose one from; `chosen` is preselected."""
 
     courses: str
@@ -218,18 +218,18 @@ class PartnerGroup:
     chosen: int
 
 
-def partner_groups(
+def corequisite_groups(
     now: StudentTerm, view: SectionView, swap_out: int, sent: Sequence[int]
-) -> list[PartnerGroup]:
+) -> list[CorequisiteGroup]:
     """Return the sections of each corequisite still needed; those in `sent` are chosen."""
     rest = now.precheck.without([swap_out])
     held = {each.course_id for each in rest.held}
     needed = rules.corequisites(now.profile, view, now.catalog).needed
     lacking = {int(course) for course in requisites.codes(needed)} - held
 
-    def against(partner: SectionView) -> list[Reason]:
-        both = [(each, hundredths(each.credits_min)) for each in (view, partner)]
-        found = rest.refusals_together(both)[partner.id]
+    def against(corequisite: SectionView) -> list[Reason]:
+        both = [(each, hundredths(each.credits_min)) for each in (view, corequisite)]
+        found = rest.refusals_together(both)[corequisite.id]
         return [each for each in found if each.code != "hold"]
 
     groups = []
@@ -243,7 +243,7 @@ def partner_groups(
             choices, key=lambda each: (each.view.id not in sent, bool(each.caution), not each.free)
         )
         codes = dict.fromkeys(requisites.shown(each.course_code) for each in visible)
-        groups.append(PartnerGroup(requisites.any_of(list(codes)), choices, best.view.id))
+        groups.append(CorequisiteGroup(requisites.any_of(list(codes)), choices, best.view.id))
     return groups
 
 
@@ -269,7 +269,7 @@ def section_options(
 
 
 def _likely_refusals(
-    now: StudentTerm, view: SectionView, swap_out: int, together: Sequence[PartnerGroup] = ()
+    now: StudentTerm, view: SectionView, swap_out: int, together: Sequence[CorequisiteGroup] = ()
 ) -> list[Reason]:
     """Return the likely refusals, without those that a choice of corequisites settles."""
     position, checks = now.positions.get(view.id), now.precheck

@@ -24,7 +24,7 @@ from portal.web.http.resuming import resumes
 
 KEY = re.compile(r"[\w-]{8,64}", re.ASCII)
 NUMBER = re.compile(r"\d{1,9}", re.ASCII)
-PARTNER = "with-"  # followed by the number of the choice
+COREQUISITE = "with-"  # followed by the number of the choice
 OF_THE_FORM = ("csrf_token", "request", "back", "unsure")
 MOST_TOGETHER = 6  # sections in one form
 PLACES = ("", "/mine", "/plan", "/schedule")  # pages of a term to return to
@@ -73,10 +73,10 @@ def accepts_waitlist(usual: bool = False) -> bool:  # noqa: FBT001, FBT002 - wha
     return fields().get("wait", "1" if usual else "") == "1"
 
 
-def partners() -> list[int]:
+def corequisites() -> list[int]:
     """Return the sections chosen together with the requested one; 400 if they are invalid."""
     chosen = fields()
-    return _numbers(chosen[name] for name in sorted(chosen) if name.startswith(PARTNER))
+    return _numbers(chosen[name] for name in sorted(chosen) if name.startswith(COREQUISITE))
 
 
 def along() -> list[int]:

@@ -35,7 +35,7 @@ from portal.registration.reasons import (
 )
 from portal.registration.requests import Choice
 from portal.web.http import flash_messages
-from portal.web.http.errors import Words
+from portal.web.http.errors import Message
 from portal.web.student import fragments, request_form
 from portal.web.student.dialogs import receipt_codes
 from portal.web.student.fragments import render_fragment
@@ -62,28 +62,30 @@ def show_result(
     also, seen = [each.id for each in along], True
     try:
         now = mine_of(view.term_id, decided[0])
-        words = result_words(decided, now, also)
+        message = result_message(decided, now, also)
         parts = _changed(decided, now, also) if request.htmx else []
     except UNREAD as error:
         logs.warn(log, "Decided, but not read again", error)
         advice, seen = _("Reload the page to see your current classes."), False
-        words = Words(decision_in_words(decided, view.term_id, also), advice)
+        message = Message(decision_in_words(decided, view.term_id, also), advice)
         parts = [fragments.seats(each.seats) for each in decided if each.seats]
     links = render_fragment(
         "student/receipts.html", codes=receipt_codes(view.term_id, decided)
     ).strip()
     text, back = (
-        Markup("{} {}").format(words.advice, links),
+        Markup("{} {}").format(message.advice, links),
         request_form.return_address(view.term_id),
     )
     outcomes = {each.outcome for each in decided}
     tone = next((tone for outcome, tone in reversed(TONES.items()) if outcome in outcomes), "")
     if request.htmx:
-        toast = fragments.toast(words.title, text, tone, brief=seen)
+        toast = fragments.toast(message.title, text, tone, brief=seen)
         return close_dialog([*map(fragments.out_of_band, parts), toast])
     if not seen:
-        return render_template("student/decided.html", words=Words(words.title, text), back=back)
-    flash_messages.keep(Markup("{} {}").format(words.title, text), tone, back)
+        return render_template(
+            "student/decided.html", message=Message(message.title, text), back=back
+        )
+    flash_messages.keep(Markup("{} {}").format(message.title, text), tone, back)
     return redirect(back, 303)
 
 
@@ -120,31 +122,31 @@ def changed_parts(
 # The result of a decision in words, which are also true when an answer is replayed.
 
 
-def result_words(decided: Sequence[Decision], now: StudentTerm, also: Sequence[int]) -> Words:
+def result_message(decided: Sequence[Decision], now: StudentTerm, also: Sequence[int]) -> Message:
     """Return the current result; `also` are sections dropped with the first."""
     named, sections = now.case(None).named, [each.section for each in decided]
     if decided[0].outcome in {Outcome.DROPPED, Outcome.LEFT}:
-        return _drop_words(now, decided[0], also)
+        return _drop_message(now, decided[0], also)
     held = [section for section in sections if section in now.held]
     waiting = [section for section in sections if section in now.positions]
     if waiting:
         title = _got([named(each) for each in held], [named(each) for each in waiting])
-        return Words(title, _position(now, waiting))
+        return Message(title, _position(now, waiting))
     if not held:
         name = _names(now, sections)
         title = _("You added %(name)s, but dropped it later.", name=name)
-        return Words(title, _("You can add it again from the list."))
+        return Message(title, _("You can add it again from the list."))
     name = _names(now, held)
     if all(each.outcome == Outcome.REFUSED for each in decided):
         title = _("You already have %(name)s.", name=name)
-        return Words(title, _("Nothing was changed."))
+        return Message(title, _("Nothing was changed."))
     amount = credits_in_words(sum(now.held[section].credits for section in held))
     gone = [each.swap_out for each in decided if each.swap_out not in {0, *now.held}]
     if not gone:
-        return Words(_got([named(each) for each in held], []), f"{amount}.")
+        return Message(_got([named(each) for each in held], []), f"{amount}.")
     title = _("Swapped: you now have %(name)s.", name=name)
     old = named(gone[0])
-    return Words(title, _("%(credits)s. You dropped %(old)s.", credits=amount, old=old))
+    return Message(title, _("%(credits)s. You dropped %(old)s.", credits=amount, old=old))
 
 
 def decision_in_words(decided: Sequence[Decision], term: int, also: Sequence[int]) -> str:
@@ -168,15 +170,15 @@ def decision_in_words(decided: Sequence[Decision], term: int, also: Sequence[int
     return _got([named(each) for each in has], [named(each) for each in waits])
 
 
-def _drop_words(now: StudentTerm, first: Decision, also: Sequence[int]) -> Words:
+def _drop_message(now: StudentTerm, first: Decision, also: Sequence[int]) -> Message:
     """Return the result of a drop, or of leaving a waitlist."""
     named, left_list = now.case(None).named, first.outcome == Outcome.LEFT
     sections = [first.section, *(each for each in also if each not in first.left)]
     if back := [section for section in sections if now.state(section)]:
         title = _("You dropped %(name)s before, but you have it again now.", name=_names(now, back))
-        return Words(title, _("Nothing was changed."))
+        return Message(title, _("Nothing was changed."))
     if left_list:
-        return Words(_left([named(first.section)]), "")
+        return Message(_left([named(first.section)]), "")
     drops = limits.drops_left(now.profile.student, now.term.id, now.phase.now)
     more = (
         _n(
@@ -188,7 +190,7 @@ def _drop_words(now: StudentTerm, first: Decision, also: Sequence[int]) -> Words
         else _("You can’t drop any more classes today.")
     )
     advice = f"{_left([named(each) for each in first.left])} {more}".strip()
-    return Words(_dropped([named(each) for each in sections]), advice)
+    return Message(_dropped([named(each) for each in sections]), advice)
 
 
 def _position(now: StudentTerm, waiting: list[int]) -> str:

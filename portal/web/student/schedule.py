@@ -86,6 +86,6 @@ def _around(offered: TermCatalog) -> dict[str, object]:
         "named": section_name,
         "points": amount,
         "amount": credits_in_words,
-        "words": date_texts,
+        "date_texts": date_texts,
         "today": datetime.now(backend().settings.zone),
     }

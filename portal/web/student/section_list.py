@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from portal.backend import backend
 from portal.catalog import requisites
-from portal.catalog.formatting import credit_words
+from portal.catalog.formatting import credit_range
 from portal.catalog.search import Query
 from portal.catalog.section_fields import FIELDS
 from portal.catalog.term_catalog import MeetingView, SectionView, TermCatalog
@@ -85,7 +85,7 @@ def week_of(catalog: TermCatalog) -> Week:
 
 
 CELL_HELPERS = {
-    "credit_words": credit_words,
+    "credit_range": credit_range,
     "audience": audience,
     "section_name": section_name,
     "distinct_meetings": distinct_meetings,

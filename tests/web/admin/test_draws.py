@@ -84,7 +84,7 @@ def test_registrar_names_a_value_and_enters_it(
     assert value in admin.get(address(term, window)).text
     form = {"value": " 0BADC0DE ", "reason": WHY}
     asked = admin.post(value, data=form)
-    assert '<dd class="ops-said">0badc0de</dd>' in asked.text
+    assert '<dd class="ops-text">0badc0de</dd>' in asked.text
     assert draw_codes.public_value(term.id, window.id) == ""
     assert admin.post(value, data=form | {"sure": "0badc0de"}).status_code == 303
     assert draw_codes.public_value(term.id, window.id) == "0badc0de"

@@ -12,7 +12,7 @@ from werkzeug.exceptions import HTTPException
 from portal.catalog.models import Term
 from portal.people import visitors
 from portal.people.models import Account
-from portal.people.roles import OWN, ROLES, SEES, WORDS, Right
+from portal.people.roles import OWN, RIGHT_TEXTS, ROLES, SEES, Right
 from portal.people.visitors import Visitor
 from portal.recorder.recorder import drain
 from portal.web.http.access import opens, rule_of
@@ -47,8 +47,8 @@ class Offers(HTMLParser):
         self.found |= {(ASKS[name], value or "") for name, value in attrs if name in ASKS}
 
 
-def test_each_right_has_words_and_an_owner() -> None:
-    assert WORDS.keys() == set(Right)
+def test_each_right_has_a_text_and_an_owner() -> None:
+    assert RIGHT_TEXTS.keys() == set(Right)
     assert frozenset().union(*(role.rights for role in ROLES.values())) == set(Right)
 
 
@@ -114,8 +114,8 @@ def test_account_page_says_what_the_role_allows(app: Flask, staff: list[str]) ->
     assert staff
     shown = words(browser_of(app, "helen").get("/account").text)
     assert "Help desk" in shown
-    assert str(WORDS[Right.SEE_RECEIPTS]) in shown
-    assert str(WORDS[Right.SEE_AUDIT_TRAIL]) not in shown
+    assert str(RIGHT_TEXTS[Right.SEE_RECEIPTS]) in shown
+    assert str(RIGHT_TEXTS[Right.SEE_AUDIT_TRAIL]) not in shown
 
 
 @pytest.mark.parametrize("username", [name for name, role in PEOPLE.items() if role in ROLES])

@@ -20,7 +20,7 @@ from tests.web.visitors import browser_of
 
 LECTURE = {"corequisites": {"course": "BIO-2"}}
 LAB = {"corequisites": {"course": "BIO-1"}}
-PARTNER = "with-1"  # the field of the only linked course
+COREQUISITE = "with-1"  # the field of the only linked course
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Biology:
     rival: Any  # MAT 1-04
 
     def with_lab(self) -> dict[str, str]:
-        return {PARTNER: str(self.lab.id)}
+        return {COREQUISITE: str(self.lab.id)}
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_linked_sections_are_taken_together_without_javascript(
 
 def test_htmx_response_updates_both(ada: FlaskClient, biology: Biology) -> None:
     form = hidden(ada.get(address(biology.lab, "pick"), headers=DIALOG).text)
-    sent = {**form, PARTNER: str(biology.lecture.id)}
+    sent = {**form, COREQUISITE: str(biology.lecture.id)}
     answer = ada.post(address(biology.lab, "pick"), data=sent, headers=DIALOG)
     for section in (biology.lecture, biology.lab):
         for kind in ("act", "seats"):
@@ -205,18 +205,18 @@ def test_form_sent_twice_has_one_effect(
     assert held(term, cast.ada) == [biology.lecture.id, biology.lab.id]
 
 
-@pytest.mark.parametrize("partner", ["x", "-1", "1e9", "9" * 12])
+@pytest.mark.parametrize("corequisite", ["x", "-1", "1e9", "9" * 12])
 def test_invalid_linked_section_is_refused(
-    ada: FlaskClient, biology: Biology, partner: str
+    ada: FlaskClient, biology: Biology, corequisite: str
 ) -> None:
-    answer = ada.post(address(biology.lecture, "pick"), data={PARTNER: partner})
+    answer = ada.post(address(biology.lecture, "pick"), data={COREQUISITE: corequisite})
     assert answer.status_code == 400
 
 
 def test_unknown_linked_section_is_refused(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:
-    answer = press(ada, biology.lecture, "pick", **{PARTNER: "999999"})
+    answer = press(ada, biology.lecture, "pick", **{COREQUISITE: "999999"})
     assert answer.status_code == 422
     assert 'data-reason="section_unknown"' in answer.text
     assert held(term, cast.ada) == []
@@ -326,7 +326,7 @@ def test_one_sided_corequisite_cannot_be_waitlisted(
     lecture = builders.a_section(builders.a_course("PHY-1"), term, capacity=1)
     lab = builders.a_section(builders.a_course("PHY-2"), term, corequisites={"course": "PHY-1"})
     seat(cast.ben, lecture)
-    form = {"request": "lab-and-lecture", PARTNER: str(lecture.id), "wait": "1"}
+    form = {"request": "lab-and-lecture", COREQUISITE: str(lecture.id), "wait": "1"}
     answer = ada.post(address(lab, "pick"), data=form)
     assert answer.status_code == 422
     assert "Requires a seat in PHY 1. A waitlist position is not enough." in words(answer.text)
@@ -338,7 +338,7 @@ def test_unrelated_section_is_not_linked(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast, wait: str
 ) -> None:
     maths = builders.a_section(builders.a_course("MAT-9"), term)
-    form = {"request": "maths-with-it", PARTNER: str(biology.rival.id), "wait": wait}
+    form = {"request": "maths-with-it", COREQUISITE: str(biology.rival.id), "wait": wait}
     answer = ada.post(address(maths, "pick"), data=form)
     assert answer.status_code == 422
     assert 'data-reason="not_partner"' in answer.text

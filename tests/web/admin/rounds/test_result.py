@@ -78,7 +78,7 @@ def test_value_is_entered_and_the_result_published(
     form = {"value": " 0BADC0DE ", "reason": "Lottery 4711"}
     asked = send(admin, at(after, "value"), **form)
     assert again(after.id).public_value is None
-    assert '<dd class="ops-said">0badc0de</dd>' in asked.text
+    assert '<dd class="ops-text">0badc0de</dd>' in asked.text
     other = send(admin, at(after, "value"), **form, sure="0badc0df")
     assert 'name="sure" value="0badc0de"' in other.text
     answer = send(admin, at(after, "value"), **form, sure="0badc0de")

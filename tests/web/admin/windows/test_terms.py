@@ -79,8 +79,8 @@ def test_ended_window_has_no_actions(app: Flask, cast: Cast) -> None:
     window = an_ended_window(term)
     page = admin_page(app)
     assert "Ended" in page
-    deeds = ("move", "cancel", "extend", "close")
-    assert not any(f"/windows/{window.id}/{deed}" in page for deed in deeds)
+    actions = ("move", "cancel", "extend", "close")
+    assert not any(f"/windows/{window.id}/{action}" in page for action in actions)
     assert cast.max
 
 
@@ -118,7 +118,7 @@ def test_current_page_gets_only_its_figures(admin: FlaskClient, term: Term) -> N
     window = an_open_window(term)
     mark = mark_of(admin.get("/admin").text)
     part = admin.get(f"/admin/now?mark={mark}").text
-    assert f'id="standing-{window.id}"' in part
+    assert f'id="figures-{window.id}"' in part
     assert 'id="overviews"' not in part
 
 

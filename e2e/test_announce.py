@@ -60,7 +60,7 @@ def test_the_countdown_says_its_milestones_and_the_opening_alone(
     until_heard(ada, "Drawing the order…")
 
 
-def test_a_lost_connection_is_told_politely(meet: Meet, term: Term, section: Section) -> None:
+def test_a_lost_connection_is_announced_politely(meet: Meet, term: Term, section: Section) -> None:
     ada = meet("ada").enter(term)
     assert section.id
     assert not heard(ada)

@@ -100,7 +100,7 @@ def checked() -> set[str]:
 
 
 @pytest.mark.parametrize("stops", PARTS, ids=range(len(PARTS)))
-def test_nobody_is_kept_out_and_all_pages_have_the_same_frame(
+def test_no_one_is_kept_out_and_all_pages_have_the_same_frame(
     meet: Meet, campus: Campus, checked: set[str], stops: Sequence[Stop]
 ) -> None:
     def meet_checked(username: str, **options: Any) -> Person:

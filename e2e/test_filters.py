@@ -45,7 +45,7 @@ def test_sections_that_a_search_brings_up_are_live(
     expect(ada.seats(other)).to_contain_text("8 of 9")
 
 
-def test_only_open_seats_if_i_wish(
+def test_only_open_seats_on_request(
     meet: Meet, term: Term, section: Section, last_seat: Section
 ) -> None:
     builders.an_open_window(term)

@@ -56,9 +56,7 @@ def test_a_student_sees_a_section_once_it_is_applied(
     ada.asks_until(found)
 
 
-def test_rows_that_were_refused_are_told_without_scripts(
-    meet: Meet, term: Term, files: Path
-) -> None:
+def test_refused_rows_are_shown_without_scripts(meet: Meet, term: Term, files: Path) -> None:
     boss = meet("max", java_script_enabled=False)
     boss.go("/admin/imports")
     boss.page.get_by_label("Files", exact=True).set_input_files(files)

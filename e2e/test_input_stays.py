@@ -140,7 +140,7 @@ def test_a_moved_window_leaves_the_list_as_i_have_it(
     assert ada.page.evaluate("scrollY") == scrolled
 
 
-def test_news_that_comes_moves_nothing_on_a_phone(meet: Meet, term: Term, many: Sections) -> None:
+def test_live_updates_move_nothing_on_a_phone(meet: Meet, term: Term, many: Sections) -> None:
     builders.an_open_window(term)
     ada = meet("ada", viewport=PHONE).enter(term)
     ada.pick(many[1])

@@ -60,7 +60,9 @@ def test_two_people_see_the_same_seats_go_each_in_their_own_language(
     expect(ben.page.locator("#toasts")).to_contain_text("You added")
 
 
-def test_news_comes_in_the_language_of_the_page(meet: Meet, term: Term, last_seat: Section) -> None:
+def test_live_updates_come_in_the_language_of_the_page(
+    meet: Meet, term: Term, last_seat: Section
+) -> None:
     builders.an_open_window(term)
     ada, ben = in_spanish(meet, "ada").enter(term), meet("ben").enter(term)
     ben.pick(last_seat)

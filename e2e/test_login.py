@@ -10,7 +10,7 @@ from tests import cast as builders
 from tests.cast import PASSWORD
 
 
-def test_a_wrong_password_is_told_plainly(meet: Meet) -> None:
+def test_a_wrong_password_has_a_plain_message(meet: Meet) -> None:
     someone = meet()
     someone.go("/")
     expect(someone.page.get_by_label("Username")).to_be_focused()

@@ -33,7 +33,7 @@ def counts(person: Person, unread: int) -> None:
     )
 
 
-def test_a_seat_that_comes_free_is_told_in_every_way(
+def test_a_freed_seat_is_notified_in_every_way(
     meet: Meet, portal: Running, open_term: Term, last_seat: Section
 ) -> None:
     nora, omar = meet("nora").enter(open_term), meet("omar").enter(open_term)
@@ -59,7 +59,7 @@ def test_a_seat_that_comes_free_is_told_in_every_way(
     counts(nora, 0)
 
 
-def test_who_wants_no_mail_gets_none_and_is_told_all_the_same(
+def test_who_wants_no_mail_gets_none_and_is_notified_all_the_same(
     meet: Meet, open_term: Term, last_seat: Section
 ) -> None:
     nora, pia = meet("nora").enter(open_term), meet("pia")
@@ -80,7 +80,7 @@ def test_who_wants_no_mail_gets_none_and_is_told_all_the_same(
     assert hers not in [mail.notification_id for mail in outbox()]
 
 
-def test_a_canceled_section_is_told_at_once_with_a_way_on(
+def test_a_canceled_section_is_notified_at_once_with_a_next_step(
     meet: Meet, open_term: Term, section: Section
 ) -> None:
     nora = meet("nora").enter(open_term)

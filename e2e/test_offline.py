@@ -117,7 +117,7 @@ def test_a_plan_that_could_not_be_sent_is_sent_once_when_tried_again(
     portal.audit(term.name)
 
 
-def test_what_is_said_of_a_failure_goes_with_the_next_success(
+def test_the_message_of_a_failure_goes_with_the_next_success(
     meet: Meet, term: Term, section: Section
 ) -> None:
     builders.an_open_window(term)

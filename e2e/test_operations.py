@@ -35,7 +35,7 @@ def test_seats_and_claims_move_while_a_student_picks(
     assert places(boss.page, "#ops-now .dials") == before
 
 
-def test_the_delays_of_recording_are_told_in_plain_words(
+def test_the_delays_of_recording_are_shown_in_plain_words(
     meet: Meet, portal: Running, term: Term, section: Section
 ) -> None:
     builders.an_open_window(term)
@@ -52,7 +52,7 @@ def test_the_delays_of_recording_are_told_in_plain_words(
     expect(spans.locator("[aria-current]")).to_have_text("7 days")
 
 
-def test_an_error_is_told_in_the_language_of_the_reader(meet: Meet, term: Term) -> None:
+def test_an_error_is_shown_in_the_language_of_the_reader(meet: Meet, term: Term) -> None:
     assert term  # the scheduler has mail sent while there is a term
     builders.a_student("lena")
     with transaction() as session:
@@ -69,7 +69,7 @@ def test_an_error_is_told_in_the_language_of_the_reader(meet: Meet, term: Term) 
     expect(row).to_have_count(0)
 
 
-def test_a_job_that_was_given_up_is_tried_again(meet: Meet, portal: Running, term: Term) -> None:
+def test_a_dead_letter_of_a_job_is_tried_again(meet: Meet, portal: Running, term: Term) -> None:
     redis = portal.backend.redis
     queue = Queue("maintain", connection=redis, serializer=JSONSerializer)
     boss = meet("max").listen("/admin/operations")

@@ -58,7 +58,7 @@ def test_the_banner_is_low_and_nothing_moves_when_it_opens(
     assert places(ada.page, *shown) == before
 
 
-def test_the_newest_news_alone_is_shown_above_the_bar_for_a_moment(
+def test_only_the_newest_toast_is_shown_above_the_bar_for_a_moment(
     meet: Meet, term: Term, section: Section
 ) -> None:
     other = builders.a_section(a_course("MAT"), term)
@@ -78,7 +78,7 @@ def test_the_newest_news_alone_is_shown_above_the_bar_for_a_moment(
     expect(news).to_have_count(0)
 
 
-def test_news_about_a_section_replaces_what_was_said_of_it(
+def test_a_toast_about_a_section_replaces_the_one_before(
     meet: Meet, term: Term, section: Section
 ) -> None:
     ada = meet("ada").enter(term)

@@ -109,7 +109,7 @@ def test_a_block_is_as_long_as_its_meeting(meet: Meet, term: Term, course: Cours
     assert one[0] == three[0] < two[0] < one[1] < two[1] == three[1]
 
 
-def test_a_screen_reader_hears_day_time_and_name(meet: Meet, term: Term, section: Section) -> None:
+def test_a_screen_reader_reads_day_time_and_name(meet: Meet, term: Term, section: Section) -> None:
     builders.an_open_window(term)
     ada = meet("ada").enter(term)
     ada.pick(section)
@@ -177,7 +177,7 @@ def test_it_prints_on_one_sheet_with_name_and_term(meet: Meet, term: Term) -> No
         ("America/Toronto", "", False),
     ],
 )
-def test_a_device_in_another_zone_is_told_by_how_much_it_differs(
+def test_a_device_in_another_zone_reads_by_how_much_it_differs(
     meet: Meet, term: Term, zone: str, note: str, *, varies: bool
 ) -> None:
     """On the first visit already, when the portal does not know the zone yet."""

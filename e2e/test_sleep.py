@@ -106,7 +106,7 @@ def test_a_section_that_was_canceled_meanwhile_says_so(
     expect(ada.mine).not_to_contain_text(section.title)
 
 
-def test_a_line_that_is_lost_is_told_of_after_three_seconds_and_not_before(
+def test_a_lost_connection_is_shown_after_three_seconds_and_not_before(
     meet: Meet, term: Term, section: Section
 ) -> None:
     ada = meet("ada")

@@ -55,7 +55,7 @@ def test_the_history_in_one_tells_what_is_done_in_the_other_once_it_is_recorded(
     expect(two.page.locator("#history")).to_contain_text("Enrolled")
 
 
-def test_who_logs_out_in_one_is_told_so_in_the_other_and_loses_nothing(
+def test_who_logs_out_in_one_reads_so_in_the_other_and_loses_nothing(
     meet: Meet, term: Term, section: Section
 ) -> None:
     builders.an_open_window(term)

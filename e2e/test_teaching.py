@@ -28,7 +28,7 @@ def vera(cast: Cast) -> Student:
     return vera
 
 
-def test_a_roster_follows_its_students_and_their_wishes(
+def test_a_roster_follows_its_students_and_their_privacy(
     meet: Meet, term: Term, last_seat: Section, cast: Cast, vera: Student
 ) -> None:
     builders.an_open_window(term)

@@ -37,7 +37,7 @@ def test_a_place_moves_up_before_my_eyes_and_who_joins_again_is_last(
     expect(place(ben, last_seat)).to_have_text("Position 1 of 2")
 
 
-def test_who_is_passed_over_is_told_why_takes_the_step_and_gets_the_seat(
+def test_a_skipped_student_reads_why_takes_the_next_step_and_gets_the_seat(
     meet: Meet, portal: Running, course: Course, term: Term
 ) -> None:
     wanted = builders.a_section(course, term, capacity=1, meetings=MORNING)

@@ -146,7 +146,7 @@ def test_the_page_of_the_line_leads_to_the_list_at_my_turn(
     ada.pick(section)
 
 
-def test_a_visit_goes_on_by_itself_and_its_end_is_told_where_it_can_t(
+def test_a_visit_goes_on_by_itself_and_its_end_is_announced_where_it_can_t(
     meet: Meet, term: Term, section: Section, admit: Admit
 ) -> None:
     admit(1)

@@ -122,7 +122,7 @@ def test_in_line_on_arrival_the_dialog_and_the_page_count_down_together(
 
 @pytest.mark.usefixtures("crowd")
 @pytest.mark.parametrize("page", ["", "/room"])
-def test_a_pause_is_told_at_once_and_so_is_its_end(
+def test_a_pause_is_shown_at_once_and_so_is_its_end(
     meet: Meet, term: Term, window: WindowView, page: str
 ) -> None:
     ada = meet("ada", viewport=PHONE).listen(f"/terms/{term.id}{page}")

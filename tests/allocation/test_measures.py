@@ -59,7 +59,7 @@ def test_the_gap_is_between_cohorts_of_30_students_or_more() -> None:
     assert measures(allocate(few, SEED)).spread == 0
 
 
-def test_nobody_envies_a_schedule_that_they_could_not_take() -> None:
+def test_no_one_envies_a_schedule_that_they_could_not_take() -> None:
     sections = [section("A"), section("B")]
     ballots = [ballot("ann", "A"), ballot("bob", "A B", refused=("A",))]
     assert measures(allocate(a_round(sections, ballots), SEED)).envy == 0

@@ -125,7 +125,7 @@ def history(application: int) -> list[str]:
         return list(session.scalars(found.where(ApplicationEntry.application_id == application)))
 
 
-def deeds() -> list[str]:
+def audit_actions() -> list[str]:
     """What the audit trail has noted, in order."""
     with transaction() as session:
         return list(session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)))

@@ -200,7 +200,7 @@ def the_documents(application: int) -> list[int]:
         return [each.id for each in session.get_one(Application, application).documents]
 
 
-def test_an_application_is_nobody_elses(
+def test_an_application_belongs_to_one_student(
     app: Flask, program: Program, cast: Cast, made: int, free: Section
 ) -> None:
     ada = Program(app, "ada")

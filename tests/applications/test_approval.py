@@ -26,8 +26,8 @@ from portal.recorder.receipts import code, find
 from portal.recorder.recorder import drain
 from tests.applications.stories import (
     an_application,
+    audit_actions,
     decider,
-    deeds,
     has_seat,
     history,
     require,
@@ -185,7 +185,7 @@ def test_the_audit_trail_names_the_application(free: Section, cast: Cast) -> Non
     assert entry.account_id == cast.max.id
     assert f"application:{asked}" in entry.subject
     assert entry.reason == "Fine."
-    assert deeds()[-3:] == ["application.approve", "application.done", "selection.add"]
+    assert audit_actions()[-3:] == ["application.approve", "application.done", "selection.add"]
 
 
 def test_ledger_and_record_agree_afterwards(held: Section, free: Section, cast: Cast) -> None:
@@ -195,7 +195,7 @@ def test_ledger_and_record_agree_afterwards(held: Section, free: Section, cast: 
     assert audit_term(free.term_id)["clean"]
 
 
-def test_the_student_is_told_once_with_the_reason(free: Section, cast: Cast) -> None:
+def test_the_student_is_notified_once_with_the_reason(free: Section, cast: Cast) -> None:
     approve(an_application("late_add", cast.ada, free), cast.max.id)
     drain(free.term_id, seconds=0)
     assert steps(cast.ada.account_id) == ["sent", "approved"]
@@ -246,7 +246,7 @@ def test_an_overload_needs_two_people(free: Section, cast: Cast, mia: Account) -
         assert session.scalars(select(Permission)).one().waives == ["credit_limit"]
 
 
-def test_nobody_decides_an_application_of_their_own(free: Section, cast: Cast) -> None:
+def test_no_one_decides_an_application_of_their_own(free: Section, cast: Cast) -> None:
     asked = an_application("late_add", cast.ada, free)
     for decide in (service.ask_more, service.decline, service.approve):
         with pytest.raises(ApplicationRefused, match="own"):
@@ -326,16 +326,16 @@ def test_many_approvals_at_once_act_once(free: Section, cast: Cast) -> None:
     assert said.count("approved") == 1
     assert set(said) <= {"approved", "decided", "changed"}
     drain(free.term_id, seconds=0)
-    assert deeds().count("selection.add") == 1
+    assert audit_actions().count("selection.add") == 1
 
 
 def test_withdrawing_and_approving_at_once_ends_in_one_of_them(free: Section, cast: Cast) -> None:
     asked = an_application("late_add", cast.ada, free)
     seen = decider(asked, cast.max.id)
 
-    def press(deed: str) -> bool:
+    def press(action: str) -> bool:
         try:
-            if deed == "withdraw":
+            if action == "withdraw":
                 service.withdraw(asked, cast.ada.account_id)
             else:
                 service.approve(asked, seen)
@@ -369,7 +369,7 @@ def test_an_act_repeated_after_a_kill_takes_no_second_seat(free: Section, cast: 
     service.act_all()
     assert (the(asked).state, the(asked).event) == ("approved", before.event)
     drain(free.term_id, seconds=0)
-    assert deeds().count("selection.add") == 1
+    assert audit_actions().count("selection.add") == 1
 
 
 def test_a_permission_is_approved_in_part(free: Section, cast: Cast) -> None:

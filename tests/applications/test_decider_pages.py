@@ -281,7 +281,7 @@ def test_a_page_that_is_out_of_date_decides_nothing(
     assert the(made).state == "withdrawn"
 
 
-def test_a_second_press_is_told_that_it_is_decided(
+def test_a_second_press_reads_that_it_is_decided(
     admin: FlaskClient, free: Section, cast: Cast
 ) -> None:
     made = an_application("late_add", cast.ada, free)

@@ -29,8 +29,8 @@ from tests.applications.stories import (
     ANSWERS,
     a_visiting_application,
     an_application,
+    audit_actions,
     decider,
-    deeds,
     history,
     steps,
     the,
@@ -133,7 +133,7 @@ def test_who_decided_for_the_department_does_not_decide_again_as_an_admin(
     assert "Someone else must decide the second stage." in unescape(answer.text)
 
 
-def test_deciders_hear_of_what_waits_for_them(
+def test_deciders_are_notified_of_what_waits_for_them(
     elsewhere: int, iris: FlaskClient, made: int, cast: Cast
 ) -> None:
     assert elsewhere
@@ -146,7 +146,9 @@ def test_deciders_hear_of_what_waits_for_them(
     assert "to your department" in iris.get("/inbox/settings").text
 
 
-def test_who_hears_is_not_asked_of_every_account(iris: FlaskClient, made: int, cast: Cast) -> None:
+def test_who_is_notified_is_not_asked_of_every_account(
+    iris: FlaskClient, made: int, cast: Cast
+) -> None:
     assert iris
     names = [f"bystander{number}" for number in range(1000)]
     hear = select(Account.id).where(deciders_of(made))
@@ -237,7 +239,7 @@ def test_an_admin_makes_an_instructor_a_decider(
     page = admin.get(f"/admin/instructors/{cast.iris.id}").text
     assert "Decides applications for Department of SCI" in page
     assert 'name="decides" value="1" checked' in page
-    assert deeds()[-1] == "teacher.decides"
+    assert audit_actions()[-1] == "teacher.decides"
     last = last_entry()
     assert (last.account_id, last.reason) == (cast.max.id, "The chair asked.")
     assert (last.before, last.after) == ({"decides": None}, {"decides": "SCI"})
@@ -391,7 +393,7 @@ def test_documents_are_beside_the_form(iris: FlaskClient, visiting: int) -> None
     assert f'src="{here}/pages/0.png"' in page
     assert "refund" not in page.lower()
     assert iris.get(f"{here}/pages/0.png").mimetype == "image/png"
-    assert deeds().count("application.document") == 1
+    assert audit_actions().count("application.document") == 1
     assert iris.get(here).headers["Content-Disposition"].startswith("attachment")
     assert iris.get(f"{HERE}/{visiting}/documents/999999").status_code == 404
     press(iris, visiting, "approve")

@@ -29,7 +29,7 @@ from portal.people.models import Account
 from tests.applications import files
 from tests.applications.clamd import Confused, clamd
 from tests.applications.files import EICAR, a_pdf, a_picture
-from tests.applications.stories import ANSWERS, decider, deeds, history, require, steps, the
+from tests.applications.stories import ANSWERS, audit_actions, decider, history, require, steps, the
 from tests.cast import Cast
 from tests.statements import looked_up
 from tests.web.visitors import browser_of
@@ -204,7 +204,7 @@ def test_a_virus_is_found_by_the_scanner(
         assert checked(draft, cast, a_pdf(2)) == ""
 
 
-def test_without_a_verdict_it_is_tried_again_and_then_given_up(
+def test_without_a_verdict_it_is_tried_again_and_then_a_dead_letter(
     admin: FlaskClient, draft: int, cast: Cast, backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(backend, monkeypatch, clamd="unix:/nowhere/clamd.ctl")
@@ -223,7 +223,7 @@ def test_without_a_verdict_it_is_tried_again_and_then_given_up(
     use(backend, monkeypatch, clamd="")
     for _ in range(2):
         assert admin.post(f"/admin/applications/{draft}/documents/check").status_code == 303
-    assert deeds().count("application.recheck") == 1
+    assert audit_actions().count("application.recheck") == 1
     assert list(looked_up(documents.due_jobs, []))
     documents.check_due()
     assert document(made).state == "ok"
@@ -295,7 +295,7 @@ def test_an_approval_waits_for_the_checks(draft: int, free: Section, cast: Cast)
 
 
 @pytest.mark.parametrize("checked_first", [True, False])
-def test_the_applicant_hears_once_that_all_documents_are_in_order(
+def test_the_applicant_is_notified_once_that_all_documents_are_in_order(
     ada: FlaskClient, draft: int, cast: Cast, *, checked_first: bool
 ) -> None:
     add(draft, cast, a_pdf())
@@ -341,7 +341,7 @@ def test_history_does_not_keep_the_name_of_a_document(
     read = add(draft, cast, a_pdf(), "My diagnosis, part 2.pdf")
     documents.check_due()
     assert ada.get(f"{pages(draft)}/documents/{read}").status_code == 200
-    assert "application.document" in deeds()
+    assert "application.document" in audit_actions()
     add(draft, cast, files.a_pdf_with_script(), "My diagnosis.pdf")
     service.submit(draft, cast.ada.account_id)
     documents.check_due()
@@ -497,7 +497,7 @@ def test_a_file_changed_on_disk_is_not_given_out(
     assert admin.get(page).status_code == 404
 
 
-def test_documents_are_nobody_elses(app: Flask, free: Section, draft: int, cast: Cast) -> None:
+def test_documents_belong_to_one_student(app: Flask, free: Section, draft: int, cast: Cast) -> None:
     made = add(draft, cast, a_pdf())
     ben, here = browser_of(app, "ben"), f"/terms/{free.term_id}/applications/{draft}/documents"
     assert ben.get(here).status_code == 404

@@ -137,7 +137,7 @@ def test_a_payment_that_comes_after_the_expiry_counts(
 @pytest.mark.parametrize(
     ("kind", "state"), [("expired", "expired"), ("async_payment_failed", "failed")]
 )
-def test_nobody_is_asked_to_pay_for_a_withdrawn_application(
+def test_no_one_is_asked_to_pay_for_a_withdrawn_application(
     made: int, vera: Account, say: Say, kind: str, state: str
 ) -> None:
     fees.pay(made, vera.id)
@@ -148,7 +148,7 @@ def test_nobody_is_asked_to_pay_for_a_withdrawn_application(
     assert (history(made), steps(vera.id)) == before
 
 
-def test_a_checkout_that_nobody_used_is_no_failed_payment(
+def test_a_checkout_that_no_one_used_is_no_failed_payment(
     app: Flask, made: int, vera: Account, say: Say, free: Section
 ) -> None:
     fees.pay(made, vera.id)
@@ -290,7 +290,7 @@ def test_a_call_that_was_not_begun_keeps_its_key(
     assert len(set(stripe.keys)) == 1
 
 
-def test_a_checkout_behind_an_error_is_shown_to_nobody(
+def test_a_checkout_behind_an_error_is_shown_to_no_one(
     made: int, vera: Account, stripe: stripe_api.Account, say: Say
 ) -> None:
     stripe.fails, stripe.too_late = 500, True
@@ -400,7 +400,7 @@ def test_the_test_provider_ends_as_chosen(
 
 
 @pytest.mark.usefixtures("paying")
-def test_the_pages_of_the_test_provider_are_nobody_elses(
+def test_the_pages_of_the_test_provider_belong_to_one_student(
     app: Flask, ada: FlaskClient, free: Section, vera: Account
 ) -> None:
     made = a_visiting_application(vera, free.term_id, paid=False)

@@ -25,9 +25,9 @@ from tests.applications.stories import (
     a_draft,
     a_visiting_application,
     an_application,
+    audit_actions,
     charges,
     decider,
-    deeds,
     has_seat,
     history,
     steps,
@@ -87,7 +87,7 @@ def test_the_scheduler_has_an_approval_carried_out_that_was_left(free: Section, 
     assert the(made).event == event
     assert has_seat(cast.ada, free)
     drain(free.term_id, seconds=0)
-    assert deeds().count("selection.add") == 1
+    assert audit_actions().count("selection.add") == 1
 
 
 def test_a_worker_killed_after_the_ledger_decided_gives_the_seat_once(
@@ -121,7 +121,7 @@ def test_a_worker_killed_after_the_ledger_decided_gives_the_seat_once(
         )
         given = session.scalars(seats.where(LoggedEvent.payload["section"].as_integer() == free.id))
         assert given.all() == [the(made).event]
-    assert deeds().count("selection.add") == 1
+    assert audit_actions().count("selection.add") == 1
     assert not audit_term(free.term_id)["differences"]
 
 

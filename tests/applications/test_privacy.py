@@ -35,9 +35,9 @@ from tests.applications.stories import (
     a_draft,
     a_visiting_application,
     an_application,
+    audit_actions,
     charges,
     decider,
-    deeds,
     history,
     pay,
     steps,
@@ -107,7 +107,7 @@ def test_a_document_is_stored_checked_and_read(
     answer = admin.get(f"/admin/applications/{sent}/documents/{found.id}/pages/0.png")
     assert answer.data.startswith(b"\x89PNG")
     assert "sandbox" in answer.headers["Content-Security-Policy"]
-    assert deeds().count("application.document") == 2
+    assert audit_actions().count("application.document") == 2
     page = admin.get(f"/admin/applications/{sent}/documents/{found.id}/pages/1.png")
     assert page.status_code == 404
 
@@ -137,7 +137,7 @@ def test_its_person_downloads_what_they_gave(
         (name,) = [each for each in archive.namelist() if each.endswith(".pdf")]
         assert archive.read(name).startswith(b"%PDF-")
     assert browser_of(app, "ben").get(here).status_code == 404
-    assert deeds()[-1] == "application.copy"
+    assert audit_actions()[-1] == "application.copy"
 
 
 def test_its_person_deletes_it_once_it_has_ended(
@@ -225,7 +225,7 @@ def test_one_that_cant_be_deleted_leaves_the_others(
     assert not is_kept(sent, "0" * 64)
 
 
-def test_what_nobody_completes_is_withdrawn(cast: Cast, sent: int) -> None:
+def test_what_no_one_completes_is_withdrawn(cast: Cast, sent: int) -> None:
     service.ask_more(sent, decider(sent, cast.max.id))
     later(KINDS["late_add"].keep_days + 1)
     retention.delete_expired()

@@ -157,7 +157,7 @@ def test_a_step_says_what_is_wrong(ada: FlaskClient, free: Section, why: str) ->
 
 
 @pytest.mark.parametrize("kind", ["late_drop", "withdrawal"])
-def test_only_seats_can_be_given_up(
+def test_only_seats_can_be_dropped(
     ada: FlaskClient, held: Section, free: Section, kind: str
 ) -> None:
     page = unescape(ada.get(here(held, f"/new/{kind}")).text)
@@ -222,7 +222,7 @@ def test_the_status_page_shows_progress_and_decision(
     assert "Max" not in page
 
 
-def test_an_application_is_nobody_elses(
+def test_an_application_belongs_to_one_student(
     app: Flask, free: Section, cast: Cast, ada: FlaskClient
 ) -> None:
     made = an_application("late_add", cast.ada, free)

@@ -155,14 +155,14 @@ def test_a_hostile_upload_is_refused(ada: FlaskClient, here: str) -> None:
     assert ada.put(f"{url}?start=0", data=b"x" * (2**20 + 1)).status_code == 413
 
 
-def test_an_upload_is_nobody_elses(app: Flask, ada: FlaskClient, here: str) -> None:
+def test_an_upload_belongs_to_one_student(app: Flask, ada: FlaskClient, here: str) -> None:
     url, _ = begin(ada, here)
     ben = browser_of(app, "ben")
     assert ben.post(here, data=about(b"x")).status_code == 404
     assert ben.put(f"{url}?start=0", data=b"x").status_code == 404
 
 
-def test_what_nobody_finished_is_deleted(ada: FlaskClient, here: str) -> None:
+def test_what_no_one_finished_is_deleted(ada: FlaskClient, here: str) -> None:
     url, _ = begin(ada, here)
     send(ada, url, 0, PDF[:100])
     with transaction() as session:

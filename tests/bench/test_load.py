@@ -50,7 +50,7 @@ def port_of(listening: socket) -> int:
     return int(listening.getsockname()[1])
 
 
-def test_somebody_asks_anew_over_another_connection(port: int) -> None:
+def test_someone_asks_again_over_another_connection(port: int) -> None:
     bodies = []
 
     def script() -> Script:

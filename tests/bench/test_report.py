@@ -34,7 +34,7 @@ def test_a_figure_is_held_against_its_bar() -> None:
     assert report.bar_text("claim_p99_vs_row_lock", LOCK)[2] == "≤ 0.2: not reached"
 
 
-def test_what_nobody_measured_has_not_reached_its_bar() -> None:
+def test_what_no_one_measured_has_not_reached_its_bar() -> None:
     found = report.with_every_bar({"claim_vs_hello": HELLO})
     assert found.keys() == BARS.keys()
     unmeasured = report.bar_text("rush_oversold", found["rush_oversold"])
@@ -42,7 +42,7 @@ def test_what_nobody_measured_has_not_reached_its_bar() -> None:
     assert unmeasured[2].startswith("≤ 0: not reached")
 
 
-def test_a_subject_that_fails_is_told_as_failed_and_not_dropped(
+def test_a_subject_that_fails_is_reported_as_failed_and_not_dropped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fails(_run: int, *, quick: bool) -> dict[str, float]:

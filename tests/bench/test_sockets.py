@@ -40,7 +40,7 @@ def fragment(text: bytes) -> bytes:
     return bytes([0x80 | TEXT, len(text)]) + text
 
 
-def test_pages_are_counted_once_however_often_they_are_told(
+def test_pages_are_counted_once_however_often_they_are_sent_to(
     pages: tuple[Pages, list[socket]],
 ) -> None:
     opened, (one, other) = pages

@@ -40,7 +40,7 @@ def test_days() -> None:
         (date(2020, 9, 5), date(2020, 9, 5), "Sep 5"),
     ],
 )
-def test_dates_are_told_only_where_they_differ_from_the_terms(
+def test_dates_are_shown_only_where_they_differ_from_the_terms(
     first: date, last: date, words: str
 ) -> None:
     assert formatting.dates(first, last, TERM) == words
@@ -58,7 +58,7 @@ def test_dates_are_told_only_where_they_differ_from_the_terms(
     ],
 )
 def test_credits(least: str, most: str, words: str) -> None:
-    assert formatting.credit_words(Decimal(least), Decimal(most)) == words
+    assert formatting.credit_range(Decimal(least), Decimal(most)) == words
 
 
 def test_kinds() -> None:
@@ -75,8 +75,8 @@ def test_each_reader_gets_their_own_words() -> None:
         assert formatting.dates(date(2020, 12, 21), date(2021, 1, 9), TERM) == (
             "21 dic 2020 – 9 ene 2021"
         )
-        assert formatting.credit_words(Decimal("1.50"), Decimal("1.50")) == "1,5 créditos"
-        assert formatting.credit_words(Decimal(1), Decimal(1)) == "1 crédito"
+        assert formatting.credit_range(Decimal("1.50"), Decimal("1.50")) == "1,5 créditos"
+        assert formatting.credit_range(Decimal(1), Decimal(1)) == "1 crédito"
         assert (formatting.kind("LAB"), formatting.kind("Lab"), formatting.kind("")) == (
             "Laboratorio", "Laboratorio", "",
         )  # fmt: skip

@@ -73,7 +73,7 @@ def test_what_is_written_into_a_form_reads_back_as_the_same_moment(minute: int) 
         ("es", ["lun, 23 nov 2026, 9:00 EST", "23 nov", "el lun, 23 nov, a las 9:00"]),
     ],
 )
-def test_a_moment_is_told_in_the_readers_language(language: str, told: list[str]) -> None:
+def test_a_moment_is_shown_in_the_readers_language(language: str, told: list[str]) -> None:
     moment, now = ms(2026, 11, 23, 14), ms(2026, 11, 20)
     with in_language(language):
         assert [CLOCK.full(moment), CLOCK.soon(moment, now), CLOCK.when(moment, now)] == told

@@ -60,7 +60,7 @@ def test_nested_trees_of_one_joint_are_one_tree() -> None:
         (every({"course": "A-1", "grade": "C"}, "B-1"), "A 1 with C or better and B 1"),
     ],
 )
-def test_a_tree_is_said_in_words(tree: requisites.Tree, words: str) -> None:
+def test_a_tree_is_described_in_words(tree: requisites.Tree, words: str) -> None:
     assert requisites.describe(tree) == words
 
 

@@ -117,7 +117,7 @@ def test_it_is_read_once_and_looked_after_every_two_seconds(count_queries: list[
 
 
 @pytest.mark.usefixtures("stale")
-def test_a_change_shows_on_a_new_board_and_the_old_one_stays(count_queries: list[str]) -> None:
+def test_a_change_shows_in_a_new_catalog_and_the_old_one_stays(count_queries: list[str]) -> None:
     term = builders.a_term()
     section = builders.a_section(builders.a_course(), term)
     old = catalog_of(term.id)
@@ -130,7 +130,7 @@ def test_a_change_shows_on_a_new_board_and_the_old_one_stays(count_queries: list
 
 
 @pytest.mark.usefixtures("stale")
-def test_while_postgresql_is_away_the_last_board_serves(backend: Backend) -> None:
+def test_while_postgresql_is_away_the_last_catalog_serves(backend: Backend) -> None:
     term = builders.a_term()
     builders.a_section(builders.a_course(), term)
     last = catalog_of(term.id)
@@ -151,7 +151,7 @@ def test_many_requests_at_once_read_it_once(count_queries: list[str]) -> None:
     assert len(count_queries) < 12
 
 
-def test_search_finds_in_the_order_of_the_board() -> None:
+def test_search_finds_in_the_order_of_the_catalog() -> None:
     term = builders.a_term()
     for code in ("MAT-1", "CSC-2", "CSC-1"):
         builders.a_section(builders.a_course(code), term)

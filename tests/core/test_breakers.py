@@ -114,7 +114,7 @@ def test_or_that_it_is_not(brief: Breaker) -> None:
     assert brief.state != "closed"
 
 
-def test_while_that_one_is_waited_for_nobody_else_asks(brief: Breaker) -> None:
+def test_while_that_one_is_waited_for_no_one_else_asks(brief: Breaker) -> None:
     fail(brief, FAILURES)
     wait_for(lambda: brief.state == "half-open")
     with waiting(brief):
@@ -122,7 +122,7 @@ def test_while_that_one_is_waited_for_nobody_else_asks(brief: Breaker) -> None:
     assert brief.call(int) == 0
 
 
-def test_a_slow_service_is_waited_for_by_a_few_and_nobody_queues(breaker: Breaker) -> None:
+def test_a_slow_service_is_waited_for_by_a_few_and_no_one_queues(breaker: Breaker) -> None:
     with ExitStack() as calls:
         for _ in range(AT_ONCE):
             calls.enter_context(waiting(breaker))

@@ -124,7 +124,7 @@ def _or_error(student: int) -> Any:
 
 
 @pytest.mark.usefixtures("full")
-def test_who_finds_all_connections_taken_is_told_that_and_when_to_come_back(
+def test_who_finds_all_connections_taken_reads_that_and_when_to_come_back(
     browsers: list[FlaskClient], caplog: pytest.LogCaptureFixture
 ) -> None:
     pages = together(lambda browser: browser.get("/account"), browsers)
@@ -141,7 +141,7 @@ def test_who_finds_all_connections_taken_is_told_that_and_when_to_come_back(
 
 
 @pytest.mark.usefixtures("full")
-def test_a_program_is_told_the_same_as_problem_details(browsers: list[FlaskClient]) -> None:
+def test_a_program_gets_the_same_as_problem_details(browsers: list[FlaskClient]) -> None:
     visitors._visitors.clear()  # noqa: SLF001
     answer = browsers[0].get("/api/v1/me")
     assert (answer.status_code, answer.mimetype) == (503, "application/problem+json")
@@ -150,7 +150,7 @@ def test_a_program_is_told_the_same_as_problem_details(browsers: list[FlaskClien
     assert not postgresql.away
 
 
-def test_what_is_known_is_told_while_all_connections_are_taken(
+def test_what_is_known_is_shown_while_all_connections_are_taken(
     people: list[tuple[int, int]], pool: Engine
 ) -> None:
     account, _ = people[0]

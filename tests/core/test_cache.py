@@ -65,12 +65,12 @@ def test_a_value_is_read_once_while_it_is_fresh(database: Database) -> None:
     assert [cache.get("ada"), cache.get("ada"), cache.get("ben")] == ["ada 1", "ada 1", "ben 2"]
 
 
-def test_a_value_that_is_too_old_is_read_anew(database: Database) -> None:
+def test_a_value_that_is_too_old_is_read_again(database: Database) -> None:
     cache = database.cache(0)
     assert [cache.get("ada"), cache.get("ada")] == ["ada 1", "ada 2"]
 
 
-def test_one_reads_anew_while_others_take_the_older_value(
+def test_one_reads_again_while_others_take_the_older_value(
     database: Database, others: ThreadPoolExecutor
 ) -> None:
     cache = database.cache(0)
@@ -84,7 +84,7 @@ def test_one_reads_anew_while_others_take_the_older_value(
     assert database.asked == 2
 
 
-def test_many_who_ask_for_what_nobody_knows_read_it_once(
+def test_many_who_ask_for_what_no_one_knows_read_it_once(
     database: Database, others: ThreadPoolExecutor
 ) -> None:
     cache = database.cache(60)
@@ -168,7 +168,7 @@ def test_the_database_is_asked_again_after_a_while(database: Database) -> None:
 
 
 @pytest.mark.usefixtures("no_rest")
-def test_nobody_waits_for_a_silent_database_once_it_is_away(database: Database) -> None:
+def test_no_one_waits_for_a_silent_database_once_it_is_away(database: Database) -> None:
     cache = database.cache(0)
     cache.get("ada")
     database.away = True
@@ -203,7 +203,7 @@ def test_what_is_not_there_is_asked_for_again(database: Database) -> None:
     assert database.asked == 2
 
 
-def test_a_forgotten_value_is_read_anew(database: Database) -> None:
+def test_a_forgotten_value_is_read_again(database: Database) -> None:
     cache = database.cache(60)
     cache.get("ada")
     cache.forget("ada")
@@ -212,7 +212,7 @@ def test_a_forgotten_value_is_read_anew(database: Database) -> None:
     assert (cache.peek("ada"), cache.get("ada"), cache.peek("ada")) == (None, "ada 3", "ada 3")
 
 
-def test_a_value_in_doubt_is_read_anew_and_serves_while_the_database_is_away(
+def test_a_value_in_doubt_is_read_again_and_serves_while_the_database_is_away(
     database: Database,
 ) -> None:
     cache = database.cache(60)

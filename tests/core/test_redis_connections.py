@@ -39,7 +39,7 @@ def test_whoever_waits_goes_on_as_long_as_others_are_answered(lines: PatientConn
     assert lines.get_connection() in {one, other}
 
 
-def test_whoever_waits_gives_up_once_nobody_is(lines: PatientConnectionPool) -> None:
+def test_whoever_waits_gives_up_once_no_one_is(lines: PatientConnectionPool) -> None:
     other = lines.get_connection()
     Crowded.looks = [lambda: None, lambda: lines.release(other)]
     with pytest.raises(NoConnection):
@@ -58,7 +58,7 @@ def test_an_answer_that_never_came_is_none(lines: PatientConnectionPool) -> None
         lines.get_connection()
 
 
-def test_one_that_the_server_has_ended_is_made_anew(
+def test_one_that_the_server_has_ended_is_made_again(
     lines: PatientConnectionPool, backend: Backend
 ) -> None:
     redis = Redis.from_pool(lines)

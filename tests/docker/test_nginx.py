@@ -96,13 +96,13 @@ def test_files_are_kept_by_nginx_and_for_good_by_browsers(nginx: Front) -> None:
     ]
 
 
-def test_a_file_that_another_version_asks_for_is_kept_by_nobody(nginx: Front) -> None:
+def test_a_file_that_another_version_asks_for_is_kept_by_no_one(nginx: Front) -> None:
     answer = nginx.ask("/static/build/style.css?v=ofanotherone")
     assert answer.status_code == 200
     assert answer.headers["Cache-Control"] == "no-cache"
 
 
-def test_the_live_page_of_a_student_hears_of_claims_by_tls(
+def test_the_live_page_of_a_student_gets_claims_by_tls(
     nginx: Front,
     app: Flask,  # noqa: ARG001
     application: Flask,
@@ -122,7 +122,7 @@ def test_the_live_page_of_a_student_hears_of_claims_by_tls(
     tab.close()
 
 
-def test_each_line_of_the_log_has_the_code_that_the_visitor_was_told(nginx: Front) -> None:
+def test_each_line_of_the_log_has_the_code_that_the_visitor_was_shown(nginx: Front) -> None:
     code = nginx.ask("/login?code").headers["X-Correlation-Id"]
     assert nginx.told("correlation", code)
 

@@ -92,7 +92,7 @@ def test_grafana_has_our_dashboards_and_where_their_figures_come_from() -> None:
     }
 
 
-def test_nobody_watches_unless_it_is_wished() -> None:
+def test_no_one_watches_unless_it_is_requested() -> None:
     services = read("compose.watch.yml")["services"].values()
     assert all(service["profiles"] == ["watch"] for service in services)
 

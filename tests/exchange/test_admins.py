@@ -101,7 +101,7 @@ def test_an_account_with_a_role_for_staff_keeps_its_name_and_address(
     assert year == "Senior"  # the rest of the row
 
 
-def test_staff_whose_name_differs_or_whom_no_file_names_are_not_removed(boss: FlaskClient) -> None:
+def test_staff_with_another_name_or_in_no_file_are_not_removed(boss: FlaskClient) -> None:
     everyone = [person(name, name.title()) for name in ("zoe", "mia", "ada")]
     press(boss, send(boss, whole(*everyone)), "apply")
     with transaction() as session:

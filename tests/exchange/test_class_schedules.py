@@ -580,7 +580,7 @@ def test_a_web_page_is_named_as_such(tmp_path: Path) -> None:
         read(tmp_path)
 
 
-def test_a_table_without_the_needed_columns_is_told_what_it_has(tmp_path: Path) -> None:
+def test_a_table_without_the_needed_columns_is_refused_with_those_it_has(tmp_path: Path) -> None:
     (tmp_path / "schedule.csv").write_text("CRN,Subj,Room\n1,CS,H1\n")
     with pytest.raises(ImportFailedError) as error:
         read(tmp_path)

@@ -569,7 +569,7 @@ def test_the_page_offers_to_restore_what_was_deleted(boss: FlaskClient) -> None:
     assert "Courses: Restored, 1" in page(boss, second)
 
 
-def test_what_nobody_edited_is_no_edit(tmp_path: Path) -> None:
+def test_what_no_one_edited_is_no_edit(tmp_path: Path) -> None:
     full = campus(levels="Graduate", attributes="Science", section_title="").cross_list("MAT-100")
     full.course("MAT-100", credits="1-3", title="")
     for capacity in ("30", "31", "32"):

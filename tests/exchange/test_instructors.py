@@ -118,7 +118,7 @@ def names() -> list[str]:
 
 
 @pytest.mark.parametrize("files", [schedule("Newman"), campus("Newman")])
-def test_instructors_whom_later_files_do_not_name_are_removed_and_named(
+def test_instructors_that_later_files_do_not_name_are_removed_and_named(
     boss: FlaskClient, files: bytes
 ) -> None:
     press(boss, sent(boss, campus("Cutler/Hulbert/Newman")), "apply")
@@ -140,14 +140,14 @@ def test_all_rows_of_a_section_name_its_instructors_together(boss: FlaskClient) 
 
 
 @pytest.mark.parametrize("cells", [("",), ("Staff",), ("TBA", "")])
-def test_cells_without_a_name_remove_nobody(boss: FlaskClient, cells: tuple[str, ...]) -> None:
+def test_cells_without_a_name_remove_no_one(boss: FlaskClient, cells: tuple[str, ...]) -> None:
     press(boss, sent(boss, campus("Cutler")), "apply")
     press(boss, sent(boss, schedule(*cells)), "apply")
     assert names() == ["Cutler"]
 
 
 @pytest.mark.parametrize("remove", ["", "yes"])
-def test_an_instructor_whom_an_admin_added_stays_and_is_named(
+def test_an_instructor_that_an_admin_added_stays_and_is_named(
     boss: FlaskClient, remove: str
 ) -> None:
     press(boss, sent(boss, campus("Cutler/Hulbert")), "apply")
@@ -167,7 +167,9 @@ def test_an_instructor_whom_an_admin_added_stays_and_is_named(
     assert names() == ["Hulbert"]
 
 
-def test_removal_leaves_whom_an_admin_added_although_the_cell_is_blank(boss: FlaskClient) -> None:
+def test_removal_leaves_instructors_that_an_admin_added_although_the_cell_is_blank(
+    boss: FlaskClient,
+) -> None:
     press(boss, sent(boss, campus("Cutler")), "apply")
     by_hand = add_by_hand()
     import_id = sent(boss, schedule("Staff"), remove="yes")
@@ -176,7 +178,7 @@ def test_removal_leaves_whom_an_admin_added_although_the_cell_is_blank(boss: Fla
     assert names() == [by_hand]
 
 
-def test_an_instructor_whom_a_file_named_after_an_admin_is_the_files(boss: FlaskClient) -> None:
+def test_an_instructor_that_a_file_named_after_an_admin_is_the_files(boss: FlaskClient) -> None:
     press(boss, sent(boss, campus("Cutler")), "apply")
     by_hand = add_by_hand()
     press(boss, sent(boss, schedule(f"{by_hand}; Cutler")), "apply")
@@ -234,7 +236,7 @@ def test_a_blank_cell_removes_all_instructors_only_if_blank_cells_erase(boss: Fl
     assert taught() == []
 
 
-def test_an_instructor_whom_an_admin_added_is_not_erased(boss: FlaskClient) -> None:
+def test_an_instructor_that_an_admin_added_is_not_erased(boss: FlaskClient) -> None:
     press(boss, sent(boss, campus("Okafor")), "apply")
     by_hand = add_by_hand()
     import_id = sent(boss, campus(""), erase="yes")

@@ -308,7 +308,7 @@ def test_a_department_of_another_name_than_the_subject_stays(tmp_path: Path) -> 
         ("CRN,Subj,Crse,Cap,Rem,Act", "10001,CSC,225,,5,n/a"),
     ],
 )
-def test_seats_that_a_file_does_not_tell_stay(tmp_path: Path, header: str, row: str) -> None:
+def test_seats_that_a_file_does_not_name_stay(tmp_path: Path, header: str, row: str) -> None:
     first = imported(full().write(tmp_path))
     before = section(first.term)
     for each in tmp_path.iterdir():

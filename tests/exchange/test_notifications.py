@@ -59,7 +59,7 @@ def test_a_new_instructor_alone_is_notified(seated: Path) -> None:
     assert [each[0] for each in changed()] == ["Instructors: no longer Terry Lee."] * 2
 
 
-def test_an_instructor_whom_the_import_adds_is_named(seated: Path) -> None:
+def test_an_instructor_that_the_import_adds_is_named(seated: Path) -> None:
     other = school().add(
         "users", sourcedId="t-9", username="nora", givenName="Nora", familyName="New"
     )

@@ -130,7 +130,7 @@ def test_sections_missing_from_the_files_stay_unless_removal_is_chosen(boss: Fla
 
 
 @pytest.mark.parametrize(("enrolled", "waiting"), [(1, 0), (0, 1)])
-def test_a_section_in_which_somebody_is_or_for_which_somebody_waits_does_not_go(
+def test_a_section_with_students_or_a_waitlist_does_not_go(
     boss: FlaskClient, enrolled: int, waiting: int
 ) -> None:
     press(boss, sent(boss, as_zip(Campus().section("10002"))), "apply")

@@ -160,7 +160,7 @@ def test_an_admin_resets_the_attempts(boss: FlaskClient) -> None:
     assert latest().tries == 0
 
 
-def test_seats_that_are_noted_have_it_tried_anew(boss: FlaskClient) -> None:
+def test_seats_that_are_noted_have_it_tried_again(boss: FlaskClient) -> None:
     import_id = enrolling(boss)
     refuse(import_id)
     refuse(import_id)

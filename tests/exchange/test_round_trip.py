@@ -98,7 +98,7 @@ def kept_seats() -> list[tuple[int, int, object]]:
 
 
 @pytest.mark.usefixtures("shared")
-def test_shared_and_kept_seats_come_back_as_they_were(
+def test_shared_and_reserved_seats_come_back_as_they_were(
     tmp_path: Path, empty_portal: Callable[[], None]
 ) -> None:
     before = contents(exported(tmp_path))
@@ -139,7 +139,7 @@ def test_what_is_kept_for_the_same_students_keeps_its_number(
 
 
 @pytest.mark.usefixtures("backend")
-def test_shared_or_kept_seats_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+def test_shared_or_reserved_seats_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     facts: list[dict[str, Any]] = [
         {"pool": ["", 3]},
         {"pool": ["a\tb", 3]},

@@ -29,7 +29,7 @@ def seats(section: dict[str, Any]) -> tuple[int, int, int]:
     return section["capacity"], section["prior"], section["waitlist"]
 
 
-def test_a_clean_semester_has_nothing_to_tell(tmp_path: Path) -> None:
+def test_a_clean_semester_has_nothing_to_report(tmp_path: Path) -> None:
     section, report = only(tmp_path, Campus())
     assert seats(section) == (30, 0, 10)
     assert report.notes == []
@@ -274,7 +274,7 @@ def test_a_closed_section_is_open_and_named(tmp_path: Path, status: str) -> None
     assert (note.action, note.column, note.value) == ("guessed", "status", status)
 
 
-def test_required_courses_that_nobody_has_are_named_once(tmp_path: Path) -> None:
+def test_required_courses_that_no_one_has_are_named_once(tmp_path: Path) -> None:
     campus = Campus().section("10002")
     campus.prerequisites = {
         "10001": {"prerequisites": ["CSC-225"], "corequisites": ["CSCI-9999"]},

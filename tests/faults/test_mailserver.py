@@ -36,7 +36,7 @@ def test_what_came_is_read_as_it_was_written_until_it_is_forgotten(server: MailS
 
 
 @pytest.mark.parametrize(("moment", "kept"), [(BEFORE, 0), (BEHIND, 1)])
-def test_killed_in_the_midst_it_answers_nobody_and_comes_back(
+def test_killed_in_the_midst_it_answers_no_one_and_comes_back(
     server: MailServer, moment: str, kept: int
 ) -> None:
     server.halt(moment)

@@ -49,7 +49,7 @@ def silent(caller: socket.socket) -> bool:
     return not select.select([caller], [], [], 0)[0]
 
 
-def test_who_is_held_hears_nothing_until_the_door_is_open_again(behind: int) -> None:
+def test_who_is_held_gets_nothing_until_the_proxy_is_open_again(behind: int) -> None:
     port, own = free_port(), free_port()
     door = proxies.of_port(port, behind, lambda callers: callers & {own})
     with a_caller(port, own) as late, a_caller(port) as other:
@@ -63,7 +63,7 @@ def test_who_is_held_hears_nothing_until_the_door_is_open_again(behind: int) -> 
         assert answer(other, b"four\n") == b"four\n"
 
 
-def test_who_comes_while_the_door_is_shut_is_let_in_later(behind: int) -> None:
+def test_who_comes_while_the_proxy_is_shut_is_let_in_later(behind: int) -> None:
     port = free_port()
     door = proxies.of_port(port, behind, lambda who: who)
     door.shut()
@@ -75,7 +75,7 @@ def test_who_comes_while_the_door_is_shut_is_let_in_later(behind: int) -> None:
         assert late.recv(100) == b"one\n"
 
 
-def test_nobody_comes_in_once_the_door_has_left(behind: int) -> None:
+def test_no_one_comes_in_once_the_proxy_has_left(behind: int) -> None:
     port = free_port()
     proxies.of_port(port, behind, lambda _who: set()).leave()
     with socket.socket() as late:

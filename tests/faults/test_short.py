@@ -12,7 +12,7 @@ OWN = ("DATABASE_URL", "REDIS_URL", "QUEUE_REDIS_URL", "FAIRSEAT_VAR", "PORT")
 
 
 @pytest.mark.timeout(900)  # a whole portal; several of its parts are killed
-def test_what_students_were_told_survives_the_death_of_any_part() -> None:
+def test_answers_to_students_survive_the_death_of_any_part() -> None:
     """`python -m tests.faults --short --students 3`, in a process that has settings of its own."""
     env = {name: value for name, value in os.environ.items() if name not in OWN}
     command = [sys.executable, "-m", "tests.faults", "--short", "--students", "3"]

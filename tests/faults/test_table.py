@@ -53,7 +53,7 @@ def test_rows_stand_in_the_order_of_the_faults_with_all_their_rounds(docs: Path)
     assert second == f"| {SECOND} | 10 | 1 | 2 | 0.5 | 1.5 | 0.1 | 0 | 0 | 0 | 0 | 0 | 0 | 1 of 1 |"
 
 
-def test_what_is_run_anew_is_forgotten_alone(docs: Path) -> None:
+def test_only_results_of_faults_that_run_again_are_forgotten(docs: Path) -> None:
     kept(docs).add(a_row(FIRST, 1))
     kept(docs).add(a_row(SECOND, 1))
     results = kept(docs)

@@ -66,7 +66,7 @@ def every() -> list[InstructorRequest]:
         return list(session.scalars(select(InstructorRequest).order_by(InstructorRequest.id)))
 
 
-def deeds() -> list[str]:
+def audit_actions() -> list[str]:
     """What the audit trail has noted, in order."""
     with transaction() as session:
         return list(session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)))

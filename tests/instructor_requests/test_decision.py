@@ -21,7 +21,7 @@ from portal.people.models import Permission
 from portal.people.student_profile import profile
 from portal.recorder.promotion import promote
 from tests.cast import Cast, a_course, a_section, an_account
-from tests.instructor_requests.conftest import deeds, entries, kept, seats, the
+from tests.instructor_requests.conftest import audit_actions, entries, kept, seats, the
 from tests.notifications.stories import a_letter, notices, set_section
 from tests.runtime.cluster.replicated_ledger import until
 from tests.statements import waits_for_a_lock
@@ -112,7 +112,7 @@ def test_approved_seats_go_to_the_waitlist_immediately(
     assert (seats(section).taken, seats(section).waiting) == (3, 0)
     request = the(asked)
     assert (request.state, request.decided_by, request.note) == ("approved", cast.max.id, "Fine.")
-    assert deeds() == ["request.make", "section.capacity", "request.approve"]
+    assert audit_actions() == ["request.make", "section.capacity", "request.approve"]
 
 
 def test_fewer_seats_are_approved_and_the_requester_reads_how_many(
@@ -215,7 +215,7 @@ def test_an_approved_override_permits_what_was_named(
     assert (given.student_id, given.section_id) == (cast.dan.id, section.id)
     assert (given.waives, given.granted_by) == (["prerequisite"], cast.max.id)
     assert profile(cast.dan.id).overrides[section.id] == {"prerequisite"}
-    assert deeds() == ["request.make", "override.grant", "request.approve"]
+    assert audit_actions() == ["request.make", "override.grant", "request.approve"]
 
 
 def test_a_declined_request_changes_nothing(
@@ -241,7 +241,7 @@ def test_a_double_click_decides_once(
         assert admin.post(f"/admin/requests/{asked}", data=form).status_code == 303
     assert kept(section).version <= section.version + 1
     assert len([each for each in notices() if each.kind == "request_decided"]) == 1
-    assert len([each for each in deeds() if each.startswith("request.")]) == 2
+    assert len([each for each in audit_actions() if each.startswith("request.")]) == 2
 
 
 def test_of_two_admins_the_first_decides(
@@ -277,9 +277,9 @@ def test_many_presses_at_the_same_moment_act_once(
 def test_withdrawing_and_approving_at_once_ends_in_one_of_them(
     asked: int, section: Section, cast: Cast
 ) -> None:
-    def press(deed: str) -> bool:
+    def press(action: str) -> bool:
         try:
-            if deed == "withdraw":
+            if action == "withdraw":
                 service.withdraw(asked, cast.iris.account_id or 0)
             else:
                 service.approve(asked, cast.max.id, "")

@@ -10,7 +10,7 @@ from portal.catalog.models import Section
 from portal.instructor_requests import service
 from portal.instructor_requests.service import RequestRefused
 from tests.cast import Cast
-from tests.instructor_requests.conftest import deeds, every
+from tests.instructor_requests.conftest import audit_actions, every
 from tests.notifications.stories import notices, outbox, set_section
 from tests.web.visitors import browser_of
 
@@ -26,7 +26,7 @@ def test_seats_are_requested_with_a_reason(iris: FlaskClient, section: Section, 
     (made,) = every()
     assert (made.kind, made.capacity, made.wanted, made.state) == ("seats", 1, 3, "open")
     assert (made.account_id, made.reason) == (cast.iris.account_id, "So many wait.")
-    assert deeds() == ["request.make"]
+    assert audit_actions() == ["request.make"]
 
 
 def test_an_override_is_requested_for_a_student_and_rules(

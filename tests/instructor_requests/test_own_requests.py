@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 from portal.catalog.models import Section
 from portal.instructor_requests import service
 from tests.cast import Cast
-from tests.instructor_requests.conftest import deeds, the
+from tests.instructor_requests.conftest import audit_actions, the
 from tests.notifications.stories import set_section
 from tests.web.instructor.rosters import private
 from tests.web.visitors import browser_of
@@ -33,7 +33,7 @@ def test_a_request_is_withdrawn_once(iris: FlaskClient, asked: int) -> None:
         answer = iris.post(f"/teaching/requests/{asked}/withdraw", follow_redirects=True)
         assert said in answer.text
     assert the(asked).state == "withdrawn"
-    assert deeds() == ["request.make", "request.withdraw"]
+    assert audit_actions() == ["request.make", "request.withdraw"]
 
 
 def test_a_withdrawn_request_can_be_made_again(

@@ -91,10 +91,10 @@ class Wishes(Calendar):
         ways: list[Tried] = []
         for part in option:
             more = self.of_the_pool(part, ways)
-            ways.append(Tried(part, self.standing_of(who.student, part, swap_out, more), []))
+            ways.append(Tried(part, self.outcome_of(who.student, part, swap_out, more), []))
         for part in option:
             more = self.of_the_pool(part, tried)
-            how, reasons = self.standing_of(who.student, part, swap_out, more), []
+            how, reasons = self.outcome_of(who.student, part, swap_out, more), []
             if how == "had" and part.section == swap_out:
                 reasons = [Reason("already_enrolled")]
             elif how == "waits":
@@ -143,7 +143,7 @@ class Wishes(Calendar):
         members = each.pool.sections if each and each.pool else ()
         return sum(one.how == "seat" and one.part.section in members for one in tried)
 
-    def standing_of(
+    def outcome_of(
         self, student: int, part: Claim, swap_out: int, more: int
     ) -> Literal["unknown", "had", "waits", "seat", "room", "full"]:
         each = self.sections.get(part.section)

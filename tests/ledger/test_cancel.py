@@ -65,9 +65,9 @@ def test_student_waiting_to_swap_into_a_canceled_section_keeps_the_old_seat(full
     full.claim(701, 2)
     full.claim(701, 1, swap_out=2)
     cancel(full)
-    standing = full.ledger.registrations(TERM, 701)
-    assert [held.section for held in standing.enrolled] == [2]
-    assert standing.waiting == ()
+    registrations = full.ledger.registrations(TERM, 701)
+    assert [held.section for held in registrations.enrolled] == [2]
+    assert registrations.waiting == ()
 
 
 def test_student_waiting_to_swap_a_canceled_section_keeps_the_position(full: Desk) -> None:

@@ -105,7 +105,7 @@ def test_drops_are_refused_after_the_last_day_to_withdraw(desk: Desk, now: int) 
     assert facts(desk.drop(501, 1), WITHDRAW) == {"closes": now}
 
 
-def test_a_swap_gives_up_a_seat_too(desk: Desk, now: int) -> None:
+def test_a_swap_drops_a_seat_too(desk: Desk, now: int) -> None:
     desk.claim(501, 1)
     put(desk, drop_deadline=now)
     [result] = desk.submit(501, LedgerChoice(((Claim(2, 400),),), swap_out=1)).results

@@ -197,7 +197,7 @@ def test_a_crowd_whose_answers_are_lost_together_is_answered_at_the_repeat(
 
 
 @pytest.mark.usefixtures("patient")
-def test_a_crowd_whose_answers_are_lost_twice_is_told_that_the_outcome_is_unknown(
+def test_a_crowd_whose_answers_are_lost_twice_reads_that_the_outcome_is_unknown(
     wire: tuple[LossyWire, Desk], desk: Desk
 ) -> None:
     lossy, _ = wire

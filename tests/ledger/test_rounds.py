@@ -113,7 +113,7 @@ def test_swap_into_a_held_section_is_refused_and_a_drop_works(desk: Desk) -> Non
     assert desk.drop(501, 1).outcome is Outcome.DROPPED
 
 
-def test_freed_seat_of_a_held_section_waits_until_it_is_let_go(desk: Desk) -> None:
+def test_freed_seat_of_a_held_section_waits_until_it_is_released(desk: Desk) -> None:
     desk.section(1, capacity=1)
     for student in (501, 502):
         desk.claim(student, 1)
@@ -299,7 +299,7 @@ def test_one_reason_says_that_a_student_waits_already(held: Desk) -> None:
     assert against(answer, 1) == ["already_waiting"]
 
 
-def test_no_student_hears_before_all_is_given(held: Desk) -> None:
+def test_no_student_is_notified_before_all_is_given(held: Desk) -> None:
     with held.redis.pubsub() as live:
         live.subscribe("{t:7}:live")
         live.get_message(timeout=1)

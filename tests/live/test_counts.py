@@ -37,7 +37,7 @@ def test_a_claim_is_seen_by_others_within_a_second(
     tab.shows(section.id, 1)
 
 
-def test_a_page_hears_only_of_what_it_shows(
+def test_a_page_gets_only_updates_of_what_it_shows(
     cast: Cast, term: Term, section: Section, open_tab: Open, claim: Claim
 ) -> None:
     other = builders.a_section(builders.a_course("MAT-1000"), term)
@@ -50,7 +50,7 @@ def test_a_page_hears_only_of_what_it_shows(
     assert other.id not in tab.listen(0.3).seats
 
 
-def test_a_page_that_shows_something_else_hears_of_that(
+def test_a_page_that_shows_something_else_gets_its_updates(
     cast: Cast, term: Term, section: Section, open_tab: Open, claim: Claim
 ) -> None:
     other = builders.a_section(builders.a_course("MAT-1000"), term)

@@ -42,7 +42,7 @@ def hub(backend: Backend) -> Iterator[Hub]:
 
 
 @pytest.mark.usefixtures("hub")
-def test_a_process_without_pages_hears_it(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_without_pages_gets_it(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caches._seen, "seconds", 3600)  # noqa: SLF001  so that it does not look
     account = cast.ada.account_id or 0
     session = visitors.find(account).get_id()

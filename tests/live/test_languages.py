@@ -32,7 +32,7 @@ def test_each_page_is_sent_counts_in_its_own_language(
         assert only(tab, language), tab.frames
 
 
-def test_news_of_ones_own_comes_in_ones_own_language(
+def test_own_updates_come_in_the_readers_language(
     cast: Cast, term: Term, section: Section, open_tab: Open, claim: Claim
 ) -> None:
     tabs = {"en": open_tab(cast.ada.account_id)}

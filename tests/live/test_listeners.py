@@ -118,7 +118,7 @@ def test_a_ledger_that_was_put_back_is_believed(
         '{"name": "something_new", "seq": 1, "section": SECTION, "seats": null}',
     ],
 )
-def test_news_that_makes_no_sense_is_passed_by(
+def test_an_update_that_makes_no_sense_is_ignored(
     cast: Cast, backend: Backend, section: Section, open_tab: Open, said: str
 ) -> None:
     tab = open_tab(cast.ada.account_id)
@@ -145,7 +145,7 @@ def test_what_a_newer_ledger_adds_to_an_event_is_passed_by(
     tab.shows(section.id, 7)
 
 
-def test_listening_begins_anew_after_any_mistake(backend: Backend, begin: Begin) -> None:
+def test_listening_starts_again_after_any_error(backend: Backend, begin: Begin) -> None:
     begun: list[float] = []
 
     def catch_up() -> None:

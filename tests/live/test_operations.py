@@ -36,7 +36,7 @@ def taken(tab: Tab) -> list[str]:
     return TAKEN.findall("".join(tab.frames))
 
 
-def test_an_admin_is_told_on_every_node(
+def test_an_admin_gets_it_on_every_node(
     cast: Cast, section: Section, open_tab: Open, claim: Claim, logs: Path
 ) -> None:
     with a_node(logs) as other:
@@ -50,7 +50,9 @@ def test_an_admin_is_told_on_every_node(
             tab.hear(lambda tab: "2 in 15 minutes" in "".join(tab.frames))
 
 
-def test_nobody_else_is_told(cast: Cast, section: Section, open_tab: Open, claim: Claim) -> None:
+def test_no_one_else_is_notified(
+    cast: Cast, section: Section, open_tab: Open, claim: Claim
+) -> None:
     others = [watching(open_tab(who.account_id)) for who in (cast.ada, cast.iris)]
     admin = watching(open_tab(cast.max.id))
     claim(cast.ada.id, section.id)
@@ -82,7 +84,7 @@ def test_panels_come_where_no_window_is_open_and_a_check_has_failed(
     tab.hear(lambda tab: all(each in "".join(tab.frames) for each in told))
 
 
-def test_what_has_not_changed_is_not_told_again(cast: Cast, term: Term, open_tab: Open) -> None:
+def test_what_has_not_changed_is_not_sent_again(cast: Cast, term: Term, open_tab: Open) -> None:
     assert term
     tab = watching(open_tab(cast.max.id))
     tab.hear(lambda tab: 'id="ops-queues"' in "".join(tab.frames))
@@ -90,7 +92,7 @@ def test_what_has_not_changed_is_not_told_again(cast: Cast, term: Term, open_tab
     assert "".join(tab.frames).count('id="ops-flags"') == 1
 
 
-def test_nothing_is_asked_while_nobody_looks(app: Flask, cast: Cast, settings: object) -> None:
+def test_nothing_is_asked_while_no_one_looks(app: Flask, cast: Cast, settings: object) -> None:
     asked: list[object] = []
     kept = renderers.operations
     hub = Hub(subscriber(settings.redis_url), lambda _: {}, lambda *_: "")  # type: ignore[attr-defined]

@@ -116,7 +116,7 @@ def test_one_that_answers_is_asked_again_and_again(line: Line) -> None:
         wait_for(lambda: line.talk.socket.pong_received)
 
 
-def test_one_that_does_not_is_told_to_come_back(line: Line) -> None:
+def test_one_that_does_not_is_asked_to_come_back(line: Line) -> None:
     line.look()
     assert line.heard() == (PING, b"")
     line.look()
@@ -124,7 +124,7 @@ def test_one_that_does_not_is_told_to_come_back(line: Line) -> None:
     assert (kind, int.from_bytes(why[:2])) == (GOODBYE, RESTART)
 
 
-def test_one_that_has_just_said_goodbye_is_not_asked(line: Line) -> None:
+def test_one_that_has_just_closed_is_not_asked(line: Line) -> None:
     line.talk.page.check_due = True
     line.browser.sendall(bytes([GOODBYE, 0x80]) + NO_MASK)
     while line.heard()[0] != GOODBYE:  # a ping may have come before

@@ -28,7 +28,7 @@ def address(term: Term, window: WindowView) -> str:
     return f"/live/room?term={term.id}&room={window.id}"
 
 
-def test_who_waits_hears_how_the_line_moves_and_when_to_ask_again(
+def test_who_waits_learns_how_the_queue_moves_and_when_to_ask_again(
     ada: FlaskClient, cast: Cast, term: Term, window: WindowView
 ) -> None:
     for student in (900_000, cast.ada.id):
@@ -41,7 +41,7 @@ def test_who_waits_hears_how_the_line_moves_and_when_to_ask_again(
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-def test_whose_turn_it_is_hears_so(
+def test_the_student_whose_turn_it_is_learns_it(
     ada: FlaskClient, cast: Cast, term: Term, window: WindowView
 ) -> None:
     room.enter(term.id, window.id, cast.ada.id)
@@ -60,7 +60,7 @@ def test_before_the_opening_there_is_nothing_to_say(
     assert told["poll"] > 60
 
 
-def test_who_has_no_place_is_told_to_look_and_takes_none(
+def test_who_has_no_place_is_asked_to_look_and_takes_none(
     ada: FlaskClient, cast: Cast, term: Term, window: WindowView
 ) -> None:
     told = ada.get(address(term, window)).json or {}

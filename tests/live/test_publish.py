@@ -35,7 +35,7 @@ def test_a_word_to_a_student_reaches_all_their_pages_of_the_term(
         assert signal["detail"] == {"kind": "promoted"}
 
 
-def test_a_word_to_a_student_reaches_nobody_else_and_no_other_term(
+def test_a_word_to_a_student_reaches_no_one_else_and_no_other_term(
     cast: Cast, section: Section, open_tab: Open
 ) -> None:
     later = builders.a_section(builders.a_course("MAT-1000"), builders.a_term("Spring 2031"))
@@ -51,7 +51,7 @@ def test_a_word_to_a_student_reaches_nobody_else_and_no_other_term(
         assert not heard(tab.listen(0.2), "plan")
 
 
-def test_after_silence_each_page_is_told_once_to_look(
+def test_after_silence_each_page_is_asked_once_to_look(
     cast: Cast, backend: Backend, section: Section, open_tab: Open
 ) -> None:
     tab = opened(open_tab, cast.ada.account_id, section).listen(0.3)
@@ -63,7 +63,7 @@ def test_after_silence_each_page_is_told_once_to_look(
     assert [len(heard(tab, name)) for name in looked] == [1, 1, 1]
 
 
-def test_who_logs_out_is_asked_to_connect_anew_on_every_page(
+def test_who_logs_out_is_asked_to_connect_again_on_every_page(
     cast: Cast, section: Section, open_tab: Open
 ) -> None:
     hers = [opened(open_tab, cast.ada.account_id, section) for _ in range(2)]

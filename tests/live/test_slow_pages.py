@@ -76,7 +76,7 @@ def until(holds: Callable[[], bool], seconds: float = 60) -> None:
         time.sleep(0.02)
 
 
-def test_a_page_that_takes_nothing_is_dropped_and_holds_up_nobody(
+def test_a_page_that_takes_nothing_is_dropped_and_holds_up_no_one(
     hub: Hub, ada: Visitor, backend: Backend, section: Section, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(frames, "SEND_SECONDS", 12.0)
@@ -155,7 +155,7 @@ def lonely(tmp_path: Path, logs: Path) -> Iterator[Lonely]:
         server.stop()
 
 
-def test_a_ledger_that_was_away_is_heard_again(
+def test_a_ledger_that_was_away_is_followed_again(
     cast: Cast, section: Section, open_tab: Open, lonely: Lonely
 ) -> None:
     redis = redis_clients.commands(lonely.redis_url)

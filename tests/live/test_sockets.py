@@ -20,7 +20,7 @@ TOO_BIG = 1009
 RESTART = 1012
 
 
-def test_nobody_gets_in_without_a_login(node: Node) -> None:
+def test_no_one_gets_in_without_a_login(node: Node) -> None:
     assert knock(node.port, {"Origin": node.origin}).status == 401
 
 

@@ -20,7 +20,7 @@ def opened(open_tab: Open, account: int, term: Term, section: int, **more: int) 
     return tab
 
 
-def test_a_request_is_told_to_admins_and_its_end_to_who_asked(
+def test_a_request_is_sent_to_admins_and_its_end_to_who_asked(
     cast: Cast, term: Term, open_tab: Open
 ) -> None:
     section = builders.a_section(builders.a_course(), term, instructor=cast.iris)
@@ -42,7 +42,7 @@ def test_a_request_is_told_to_admins_and_its_end_to_who_asked(
         assert not named(tab.listen(0.3), "notice")
 
 
-def test_every_page_of_the_account_hears_it(cast: Cast, term: Term, open_tab: Open) -> None:
+def test_every_page_of_the_account_gets_it(cast: Cast, term: Term, open_tab: Open) -> None:
     section = builders.a_section(builders.a_course(), term, instructor=cast.iris)
     tabs = [opened(open_tab, cast.iris.account_id or 0, term, section.id) for _ in range(2)]
     signal_account(cast.iris.account_id or 0)
@@ -50,7 +50,7 @@ def test_every_page_of_the_account_hears_it(cast: Cast, term: Term, open_tab: Op
         tab.hear(lambda each: named(each, "notice"))
 
 
-def test_a_roster_is_asked_for_anew_when_somebody_wants_privacy(
+def test_a_roster_is_fetched_again_when_someone_wants_privacy(
     cast: Cast, term: Term, open_tab: Open
 ) -> None:
     section = builders.a_section(builders.a_course(), term, instructor=cast.iris)

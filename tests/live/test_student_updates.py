@@ -79,7 +79,7 @@ def test_a_tab_that_shows_another_state_asks_for_the_right_one(
     assert right not in "".join(tab.listen(0.3).frames)
 
 
-def test_a_promotion_is_told_in_words(
+def test_a_promotion_is_shown_as_text(
     cast: Cast,
     last_seat: Section,
     open_tab: Open,
@@ -109,7 +109,7 @@ def test_those_who_wait_see_their_place_move(
     cleo.hear(lambda tab: any("1" in said for _, said in PLACE.findall("".join(tab.frames))))
 
 
-def test_what_is_recorded_is_told_to_the_student_and_to_the_roster(
+def test_what_is_recorded_is_sent_to_the_student_and_to_the_roster(
     cast: Cast, term: Term, open_tab: Open, claim: Claim
 ) -> None:
     section = builders.a_section(builders.a_course(), term, instructor=cast.iris)
@@ -126,7 +126,7 @@ def test_what_is_recorded_is_told_to_the_student_and_to_the_roster(
     assert not [s for s in ben.listen(0.3).signals if s["name"] in {"recorded", "roster"}]
 
 
-def test_a_moved_window_is_told_to_every_page_of_the_term(
+def test_a_moved_window_is_sent_to_every_page_of_the_term(
     cast: Cast, backend: Backend, term: Term, section: Section, open_tab: Open
 ) -> None:
     window = builders.a_coming_window(term)
@@ -136,7 +136,7 @@ def test_a_moved_window_is_told_to_every_page_of_the_term(
     tab.hear(lambda tab: [s for s in tab.signals if s["name"] == "window"])
 
 
-def test_changed_and_passed_deadlines_are_told_to_every_page_of_the_term(
+def test_changed_and_passed_deadlines_are_sent_to_every_page_of_the_term(
     cast: Cast, backend: Backend, term: Term, section: Section, open_tab: Open
 ) -> None:
     tab = opened(open_tab, cast.ada, section).listen(0.3)

@@ -32,7 +32,7 @@ def test_every_topic_states_who_may_listen() -> None:
     assert made == LISTENERS.keys()
 
 
-def test_nobody_hears_of_others_whatever_they_ask_for(
+def test_no_one_gets_updates_of_others_whatever_they_ask_for(
     cast: Cast, term: Term, open_tab: Open, claim: Claim
 ) -> None:
     section = builders.a_section(builders.a_course(), term, instructor=cast.iris)

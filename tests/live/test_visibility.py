@@ -75,7 +75,7 @@ def test_admins_see_all(cast: Cast, allowed: Allowed) -> None:
     assert allowed(cast.max.id) == set(KINDS)
 
 
-def test_nobody_sees_sections_of_a_term_that_there_is_not(cast: Cast, sections: Sections) -> None:
+def test_no_one_sees_sections_of_a_term_that_there_is_not(cast: Cast, sections: Sections) -> None:
     visitor = visitors.find(cast.ada.account_id)
     assert visitor
     assert visible_sections(visitor, 2**30, [sections["open"].id]) == ()

@@ -64,7 +64,7 @@ def test_recorded_place_reloads_no_other_page_of_the_student(
     assert not heard(ada.listen(0.5), "recorded")
 
 
-def test_whose_turn_it_is_hears_so_and_the_others_how_the_line_moves(
+def test_the_student_whose_turn_it_is_learns_it_and_the_others_how_the_queue_moves(
     cast: Cast, term: Term, window: WindowView, waits: Any
 ) -> None:
     ada, ben = waits(cast.ada), waits(cast.ben)
@@ -83,7 +83,7 @@ def test_pages_read_the_pace_in_the_order_in_which_it_is_sent() -> None:
     assert names.split(", ") == [in_the_page.get(each, each) for each in Pace._fields]
 
 
-def test_all_pages_of_the_term_hear_when_others_begin_to_wait_and_when_none_does(
+def test_all_pages_of_the_term_learn_when_others_begin_to_wait_and_when_none_does(
     cast: Cast, term: Term, window: WindowView, open_tab: Open
 ) -> None:
     tab = open_tab(cast.ada.account_id)
@@ -98,7 +98,7 @@ def test_all_pages_of_the_term_hear_when_others_begin_to_wait_and_when_none_does
     assert tab.hear(lambda tab: heard(tab, "others")) == [{"others": False}]
 
 
-def test_who_was_called_while_the_page_was_drawn_hears_so(
+def test_who_was_admitted_while_the_page_was_drawn_learns_it(
     cast: Cast, term: Term, window: WindowView, open_tab: Open
 ) -> None:
     room.enter(term.id, window.id, cast.ada.id)
@@ -108,7 +108,7 @@ def test_who_was_called_while_the_page_was_drawn_hears_so(
     assert tab.hear(lambda tab: heard(tab, "turn")) == [{"window": window.id}]
 
 
-def test_other_rooms_are_not_heard_of(
+def test_other_rooms_are_not_sent(
     cast: Cast, window: WindowView, section: Section, waits: Any, open_tab: Open
 ) -> None:
     term = Term(id=section.term_id)
@@ -135,7 +135,7 @@ def test_an_admin_may_watch_a_room(
     tab.hear(lambda tab: heard(tab, "room"))
 
 
-def test_a_turn_that_was_missed_is_told_when_the_ledger_is_heard_again(
+def test_a_missed_turn_is_sent_when_the_ledger_is_followed_again(
     cast: Cast, backend: Backend, term: Term, window: WindowView, waits: Any
 ) -> None:
     ada = waits(cast.ada)
@@ -155,14 +155,14 @@ def test_an_open_page_is_a_sign_of_life(
     assert (backend.redis.zscore(seen, request) or 0) > window.opens
 
 
-def test_who_waits_no_more_is_told_to_look(cast: Cast, term: Term, window: WindowView) -> None:
+def test_who_no_longer_waits_is_asked_to_look(cast: Cast, term: Term, window: WindowView) -> None:
     hall, pages = a_hall(term, window, [cast.ada.id, cast.ben.id])
     room.enter(term.id, window.id, cast.ada.id)
     hall.send_heartbeats()
     assert [len(page.take_update().signals) for page in pages] == [0, 1]
 
 
-def test_thousands_are_touched_and_told_at_once(term: Term, window: WindowView) -> None:
+def test_thousands_are_touched_and_sent_to_at_once(term: Term, window: WindowView) -> None:
     hall, pages = a_hall(term, window, range(1, 2501))
     for student in (1, 2500):
         room.enter(term.id, window.id, student)
@@ -174,7 +174,7 @@ def test_thousands_are_touched_and_told_at_once(term: Term, window: WindowView) 
     assert len({signal for [signal] in signals}) == 1
 
 
-def test_a_long_line_is_told_less_often(term: Term, window: WindowView) -> None:
+def test_a_long_queue_is_sent_less_often(term: Term, window: WindowView) -> None:
     hall, [page] = a_hall(term, window, [7])
     news = {topics.room(term.id, window.id): room.state(term.id, window.id)}
     assert hall.send_states(news) == {}

@@ -34,7 +34,7 @@ def body(mail: Mail) -> str:
     return str(mail.message.get_content())
 
 
-def test_a_password_that_was_changed_is_told(ada: int) -> None:
+def test_a_changed_password_is_mailed(ada: int) -> None:
     accounts.change_password(ada, "copper lantern walks twice")
     (mail,) = written()
     assert mail.to == "ada@u.example"
@@ -43,7 +43,7 @@ def test_a_password_that_was_changed_is_told(ada: int) -> None:
     assert "copper" not in body(mail)
 
 
-def test_a_token_that_was_made_is_told_by_its_name(ada: int) -> None:
+def test_a_new_token_is_mailed_with_its_name(ada: int) -> None:
     secret = tokens.create(ada, TokenRequest("My script\nTo: eve@evil.example"))
     tokens.create_for("ada", TokenRequest("operator's"))
     mine, given = written()
@@ -53,7 +53,7 @@ def test_a_token_that_was_made_is_told_by_its_name(ada: int) -> None:
     assert "operator's" in given.message["Subject"]
 
 
-def test_it_is_told_in_the_language_of_the_account(ada: int) -> None:
+def test_it_is_mailed_in_the_language_of_the_account(ada: int) -> None:
     with transaction() as session:
         session.get_one(Account, ada).language = "es"
     accounts.change_password(ada, "copper lantern walks twice")
@@ -61,7 +61,7 @@ def test_it_is_told_in_the_language_of_the_account(ada: int) -> None:
     assert mail.message["Content-Language"] == "es"
 
 
-def test_nobody_can_choose_not_to_hear_of_it(ada: int) -> None:
+def test_no_one_can_choose_not_to_be_notified(ada: int) -> None:
     with transaction() as session:
         session.add(NotificationSetting(account_id=ada, kind="alert", by_mail=False))
     accounts.change_password(ada, "copper lantern walks twice")
@@ -69,7 +69,7 @@ def test_nobody_can_choose_not_to_hear_of_it(ada: int) -> None:
         assert outbox.take(session)
 
 
-def test_without_an_address_there_is_nobody_to_tell(cast: Cast) -> None:
+def test_without_an_address_no_one_is_mailed(cast: Cast) -> None:
     accounts.change_password(cast.ada.account_id, "copper lantern walks twice")
     assert list(written()) == []
 
@@ -79,7 +79,7 @@ def test_sessions_that_one_ended_oneself_are_no_alarm(ada: int) -> None:
     assert list(written()) == []
 
 
-def test_what_was_not_done_is_not_told(ada: int) -> None:
+def test_what_was_not_done_is_not_mailed(ada: int) -> None:
     tokens.create(ada, TokenRequest("script"))
     with pytest.raises(tokens.NameTakenError):
         tokens.create(ada, TokenRequest("script"))

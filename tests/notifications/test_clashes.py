@@ -67,7 +67,7 @@ def test_the_clash_is_in_the_mail_too(story: Story, cast: Cast, physics: Any) ->
     assert CLASH in " ".join(message.get_content().split())
 
 
-def test_who_only_waits_is_told_of_the_clash_as_well(
+def test_who_only_waits_is_notified_of_the_clash_as_well(
     story: Story, cast: Cast, physics: Any
 ) -> None:
     both(story, physics, cast.ada)

@@ -59,7 +59,7 @@ def recorded_again(story: Story) -> None:
         notify_of_events(session, story.term.id, facts)
 
 
-def test_who_gets_a_seat_from_the_waitlist_is_told(story: Story, cast: Cast) -> None:
+def test_who_gets_a_seat_from_the_waitlist_is_notified(story: Story, cast: Cast) -> None:
     story.hand_over(cast.ada, cast.ben)
     (notice,) = notices()
     assert (notice.account_id, notice.kind) == (cast.ben.account_id, "promoted")
@@ -67,7 +67,7 @@ def test_who_gets_a_seat_from_the_waitlist_is_told(story: Story, cast: Cast) -> 
     assert notice.section_id == story.section.id
 
 
-def test_own_picks_and_drops_are_no_news(story: Story, cast: Cast) -> None:
+def test_own_adds_and_drops_are_not_notified(story: Story, cast: Cast) -> None:
     story.claim(cast.ada, cast.ben)
     story.drop(cast.ada)
     story.record()
@@ -85,7 +85,7 @@ def test_an_event_that_is_delivered_again_tells_nothing_again(story: Story, cast
     assert len(outbox()) == 2
 
 
-def test_what_is_rolled_back_has_told_nobody(story: Story, cast: Cast, heard: PubSub) -> None:
+def test_what_is_rolled_back_has_notified_no_one(story: Story, cast: Cast, heard: PubSub) -> None:
     story.hand_over(cast.ada, cast.ben)
     students_told(heard)
     with transaction() as session:
@@ -99,7 +99,7 @@ def test_what_is_rolled_back_has_told_nobody(story: Story, cast: Cast, heard: Pu
     assert students_told(heard) == set()
 
 
-def test_open_pages_of_those_concerned_are_told(story: Story, cast: Cast, heard: PubSub) -> None:
+def test_open_pages_of_those_concerned_get_it(story: Story, cast: Cast, heard: PubSub) -> None:
     story.claim(cast.cleo)
     story.record()
     assert students_told(heard) == set()
@@ -108,7 +108,7 @@ def test_open_pages_of_those_concerned_are_told(story: Story, cast: Cast, heard:
     assert students_told(heard) == {cast.ben.id}
 
 
-def test_who_is_passed_over_is_told_why(backend: Backend, story: Story, cast: Cast) -> None:
+def test_a_skipped_student_is_notified_why(backend: Backend, story: Story, cast: Cast) -> None:
     story.claim(cast.ada, cast.ben)
     story.drop(cast.ada)
     pass_over(backend, story, cast.ben.id, "hold")
@@ -128,7 +128,7 @@ def test_no_grade_is_sent_by_mail(backend: Backend, story: Story, cast: Cast) ->
     assert "record" not in mail
 
 
-def test_the_same_reason_is_told_again_only_after_it_was_read(
+def test_the_same_reason_is_notified_again_only_after_it_was_read(
     backend: Backend, story: Story, cast: Cast
 ) -> None:
     story.claim(cast.ada, cast.ben)
@@ -224,7 +224,7 @@ def test_no_mail_goes_to_a_deleted_account(story: Story, cast: Cast) -> None:
     assert [to[mail.notification_id] for mail in outbox()] == [cast.ben.account_id]
 
 
-def test_a_lost_place_is_told_though_the_same_reason_is_unread(
+def test_a_lost_position_is_notified_though_the_same_reason_is_unread(
     backend: Backend, story: Story, cast: Cast
 ) -> None:
     story.claim(cast.ada, cast.ben)

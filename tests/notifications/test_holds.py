@@ -71,7 +71,7 @@ def test_the_inbox_names_no_term_for_it(app: Flask, cast: Cast) -> None:
 
 
 @pytest.mark.usefixtures("story")
-def test_the_days_of_a_hold_are_told(cast: Cast) -> None:
+def test_the_days_of_a_hold_are_shown(cast: Cast) -> None:
     place(
         cast,
         starts_at=datetime(2030, 11, 4, 5, tzinfo=UTC),
@@ -83,7 +83,7 @@ def test_the_days_of_a_hold_are_told(cast: Cast) -> None:
 
 
 @pytest.mark.usefixtures("story")
-def test_a_hold_that_is_lifted_is_told_once(cast: Cast) -> None:
+def test_a_hold_that_is_lifted_is_notified_once(cast: Cast) -> None:
     place(cast)
     place(cast)
     lift(cast)

@@ -49,14 +49,14 @@ def test_a_page_tells_of_what_came_since_with_a_link(
     assert f'href="/inbox/{notices()[0].id}"' in page
 
 
-def test_it_does_not_tell_it_again(ada: FlaskClient, story: Story, cast: Cast) -> None:
+def test_it_shows_no_second_toast(ada: FlaskClient, story: Story, cast: Cast) -> None:
     cancel(story, cast)
     assert "toast" not in ada.get(f"/inbox/count?after={notices()[0].id}").text
     ada.get(f"/inbox/{notices()[0].id}")
     assert "toast" not in ada.get("/inbox/count?after=0").text
 
 
-def test_a_promotion_is_told_by_its_own_event(app: Flask, story: Story, cast: Cast) -> None:
+def test_a_promotion_is_announced_by_its_own_event(app: Flask, story: Story, cast: Cast) -> None:
     story.hand_over(cast.ada, cast.ben)
     page = browser_of(app, "ben").get("/inbox/count?after=0").text
     assert "1 unread" in words(page)

@@ -50,7 +50,7 @@ def test_what_is_left_unchecked_comes_no_more(ben: FlaskClient, story: Story, ca
     assert (told(cast.ben), outbox()) == (["promoted"], [])
 
 
-def test_it_can_be_wished_for_again(ben: FlaskClient, cast: Cast) -> None:
+def test_it_can_be_turned_on_again(ben: FlaskClient, cast: Cast) -> None:
     ben.post("/inbox/settings")
     assert set(wished(cast.ben.account_id).values()) == {False}
     ben.post("/inbox/settings", data={"by_mail": ["promoted", "window_soon"]})
@@ -63,16 +63,16 @@ def test_nonsense_is_not_kept(ben: FlaskClient, cast: Cast) -> None:
     assert set(wished(cast.ben.account_id)) == FOR_STUDENTS
 
 
-def test_one_changes_nobody_elses(ben: FlaskClient, cast: Cast) -> None:
+def test_one_changes_only_ones_own(ben: FlaskClient, cast: Cast) -> None:
     ben.post("/inbox/settings")
     assert wished(cast.ada.account_id) == {}
 
 
-def test_it_is_told_that_it_was_saved(ben: FlaskClient) -> None:
+def test_it_says_that_it_was_saved(ben: FlaskClient) -> None:
     assert "Settings saved." in ben.post("/inbox/settings", follow_redirects=True).text
 
 
-def test_who_has_no_address_is_told_so(ben: FlaskClient) -> None:
+def test_who_has_no_address_reads_so(ben: FlaskClient) -> None:
     with transaction() as session:
         session.execute(update(Account).values(email=""))
     assert "We don’t have your email address." in ben.get("/inbox/settings").text

@@ -62,7 +62,7 @@ def test_it_says_why_it_comes_and_how_to_have_no_more(story: Story, cast: Cast) 
     assert sent()["Auto-Submitted"] == "auto-generated"
 
 
-def test_who_was_passed_over_reads_every_reason(backend: Backend, story: Story, cast: Cast) -> None:
+def test_a_skipped_student_reads_every_reason(backend: Backend, story: Story, cast: Cast) -> None:
     story.claim(cast.ada, cast.ben)
     story.drop(cast.ada)
     hold = Reason("hold", {"kind": "Bursar", "reason": "A bill is unpaid.", "office": "Bursar"})

@@ -35,7 +35,7 @@ def test_what_is_sent_again_is_one_file(story: Story, tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_nobody_else_may_read_them(story: Story, tmp_path: Path) -> None:
+def test_no_one_else_may_read_them(story: Story, tmp_path: Path) -> None:
     assert story
     MailFolder(tmp_path / "mail").send(a_letter())
     assert stat.S_IMODE((tmp_path / "mail").stat().st_mode) == 0o700

@@ -83,7 +83,7 @@ def test_the_pauses_grow(news: Story, relay: MailSender, postman: Postman) -> No
         assert pause - 1 < float(left or 0) <= pause
 
 
-def test_after_three_more_tries_it_is_given_up(
+def test_after_three_more_tries_it_is_a_dead_letter(
     news: Story, relay: MailSender, postman: Postman
 ) -> None:
     assert news
@@ -95,7 +95,7 @@ def test_after_three_more_tries_it_is_given_up(
     assert postman.asked == 4
 
 
-def test_a_recipient_refused_for_good_is_given_up_at_once(
+def test_a_recipient_refused_for_good_is_a_dead_letter_at_once(
     news: Story, relay: MailSender, postman: Postman
 ) -> None:
     assert news
@@ -124,7 +124,7 @@ def test_one_dead_letter_holds_up_no_other(
     assert [bool(mail.dead_at) for mail in outbox()].count(True) == 1
 
 
-def test_a_mail_that_can_not_be_written_is_given_up_alone(
+def test_a_mail_that_can_not_be_written_is_the_only_dead_letter(
     much_news: Story, relay: MailSender, postman: Postman
 ) -> None:
     assert much_news
@@ -170,7 +170,7 @@ def test_two_relays_send_no_mail_twice(
     assert len(postman.ids) == len(set(postman.ids)) == 4
 
 
-def test_news_of_seats_goes_before_reminders(
+def test_notifications_of_seats_go_before_reminders(
     much_news: Story, relay: MailSender, postman: Postman
 ) -> None:
     assert much_news

@@ -107,7 +107,7 @@ def test_discarded_ones_are_forgotten(admin: FlaskClient, dead: list[int]) -> No
     assert "No undelivered email." in admin.get(PAGE).text
 
 
-def test_who_comes_second_is_told_and_nothing_happens_twice(
+def test_the_second_admin_reads_so_and_nothing_happens_twice(
     app: Flask, admin: FlaskClient, dead: list[int]
 ) -> None:
     other, one = browser_of(app, "max"), dead[0]

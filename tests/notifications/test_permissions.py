@@ -57,7 +57,7 @@ def test_no_mail_comes_to_who_wants_none(app: Flask, story: Story, cast: Cast) -
     assert (told(cast.ada), outbox()) == (["permitted"], [])
 
 
-def test_the_very_same_is_told_once(story: Story, cast: Cast) -> None:
+def test_the_very_same_is_notified_once(story: Story, cast: Cast) -> None:
     permit(story, cast)
     permit(story, cast)
     assert told(cast.ada) == ["permitted"]
@@ -71,7 +71,9 @@ def test_an_approved_request_tells_the_student_too(story: Story, cast: Cast) -> 
     assert told(cast.ada) == ["permitted"]
 
 
-def test_what_is_taken_back_is_told_and_a_seat_stays(app: Flask, story: Story, cast: Cast) -> None:
+def test_what_is_taken_back_is_notified_and_a_seat_stays(
+    app: Flask, story: Story, cast: Cast
+) -> None:
     permit(story, cast)
     take_back(cast)
     assert told(cast.ada) == ["permitted", "permitted"]

@@ -44,7 +44,7 @@ def test_what_is_old_and_done_goes_and_the_rest_stays(news: Story, relay: MailSe
     assert left() == (0, 0)
 
 
-def test_a_mail_that_waits_keeps_its_notice(news: Story) -> None:
+def test_a_mail_that_waits_keeps_its_notification(news: Story) -> None:
     assert news
     before = left()
     age(500)

@@ -52,14 +52,14 @@ def test_a_day_ahead_and_a_quarter_of_an_hour_ahead(term: Term, cast: Cast) -> N
     assert told(cast.ada) == ["window_soon"] * 2
 
 
-def test_nobody_is_told_twice(term: Term, cast: Cast) -> None:
+def test_no_one_is_reminded_twice(term: Term, cast: Cast) -> None:
     window = a_window(term, HOUR)
     for _ in range(3):
         remind(term.id, before(window, 10))
     assert told(cast.ada) == ["window_soon"]
 
 
-def test_a_window_that_is_scheduled_late_is_told_by_the_leads_that_are_left(term: Term) -> None:
+def test_a_window_that_is_scheduled_late_has_the_reminders_that_are_left(term: Term) -> None:
     window = a_window(term, HOUR)
     remind(term.id, before(window, 50))
     assert leads() == []
@@ -67,25 +67,25 @@ def test_a_window_that_is_scheduled_late_is_told_by_the_leads_that_are_left(term
     assert set(leads()) == {15}
 
 
-def test_one_that_is_scheduled_at_the_last_minute_is_not_told(term: Term) -> None:
+def test_one_that_is_scheduled_at_the_last_minute_has_no_reminder(term: Term) -> None:
     window = a_window(term, 10)
     remind(term.id, before(window, 5))
     assert leads() == []
 
 
-def test_after_a_long_silence_only_what_is_still_true_is_told(term: Term) -> None:
+def test_after_a_long_silence_only_what_is_still_true_is_notified(term: Term) -> None:
     window = a_window(term, 2 * DAY)
     remind(term.id, before(window, 5))
     assert set(leads()) == {15}
 
 
-def test_once_it_is_open_nobody_is_told(term: Term) -> None:
+def test_once_it_is_open_no_one_is_reminded(term: Term) -> None:
     window = a_window(term, 2 * DAY)
     remind(term.id, before(window, 0))
     assert leads() == []
 
 
-def test_its_cohort_is_told_and_nobody_else(term: Term, cast: Cast) -> None:
+def test_its_cohort_is_reminded_and_no_one_else(term: Term, cast: Cast) -> None:
     eve = builders.a_student("eve", year="Senior", majors=("CSC",))
     fay = builders.a_student("fay", year="Senior", majors=("MAT",))
     window = a_window(term, HOUR, {"years": ["Senior"], "subjects": ["CSC"]})
@@ -93,7 +93,7 @@ def test_its_cohort_is_told_and_nobody_else(term: Term, cast: Cast) -> None:
     assert (told(eve), told(fay), told(cast.ada)) == (["window_soon"], [], [])
 
 
-def test_a_student_who_has_left_is_not_told(term: Term, cast: Cast) -> None:
+def test_a_student_who_has_left_is_not_reminded(term: Term, cast: Cast) -> None:
     with transaction() as session:
         gone = {"id": cast.ada.id}
         session.execute(text("UPDATE students SET deleted_at = now() WHERE id = :id"), gone)
@@ -101,7 +101,7 @@ def test_a_student_who_has_left_is_not_told(term: Term, cast: Cast) -> None:
     assert (told(cast.ada), told(cast.ben)) == ([], ["window_soon"])
 
 
-def test_a_moved_window_is_told_anew(backend: Backend, term: Term, cast: Cast) -> None:
+def test_a_moved_window_has_a_new_reminder(backend: Backend, term: Term, cast: Cast) -> None:
     window = a_window(term, HOUR)
     remind(term.id, before(window, 10))
     later = window.opens + HOUR * 60_000
@@ -112,7 +112,7 @@ def test_a_moved_window_is_told_anew(backend: Backend, term: Term, cast: Cast) -
     assert [each.data["opens"] for each in mine] == [window.opens, later]
 
 
-def test_a_canceled_window_is_not_told(backend: Backend, term: Term) -> None:
+def test_a_canceled_window_has_no_reminder(backend: Backend, term: Term) -> None:
     window = a_window(term, HOUR)
     backend.ledger.cancel_window(term.id, window.id, "tests")
     drain(term.id, seconds=0)
@@ -120,7 +120,9 @@ def test_a_canceled_window_is_not_told(backend: Backend, term: Term) -> None:
     assert leads() == []
 
 
-def test_many_are_told_a_few_hundred_at_a_time(term: Term, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_are_reminded_a_few_hundred_at_a_time(
+    term: Term, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(reminders, "AT_ONCE", 3)
     monkeypatch.setattr(reminders, "PAUSE", 0)
     for number in range(8):

@@ -456,7 +456,9 @@ def test_change_and_end_leave_entries(
     assert "Every Monday" in trail
 
 
-def test_same_wish_twice_is_one_and_another_time_is_refused(admin: FlaskClient, term: Term) -> None:
+def test_same_subscription_twice_is_one_and_another_time_is_refused(
+    admin: FlaskClient, term: Term
+) -> None:
     codes = [subscribe(admin, term).status_code for _ in range(2)]
     again = subscribe(admin, term, at="09:00")
     assert (codes, again.status_code, len(rows())) == ([303, 303], 409, 1)

@@ -46,7 +46,7 @@ def said(language: str = "en") -> tuple[str, ...]:
         return text_of(last).text
 
 
-def test_who_holds_it_and_who_waits_are_told_and_nobody_else(story: Story, cast: Cast) -> None:
+def test_who_holds_it_and_who_waits_are_notified_and_no_one_else(story: Story, cast: Cast) -> None:
     story.claim(cast.ada, cast.ben)
     changed(story, cast, meetings=meeting(story, "Hall 1"))
     assert [told(each) for each in (cast.ada, cast.ben, cast.cleo)] == [
@@ -87,7 +87,7 @@ def test_it_goes_by_mail_in_the_language_of_its_reader(story: Story, cast: Cast)
     assert "lun 10:00" in said("es")[0]
 
 
-def test_title_credits_and_rules_are_told_in_the_language_of_the_reader(
+def test_title_credits_and_rules_are_notified_in_the_language_of_the_reader(
     story: Story, cast: Cast
 ) -> None:
     story.claim(cast.ada, cast.ben)
@@ -113,7 +113,7 @@ def test_title_credits_and_rules_are_told_in_the_language_of_the_reader(
     assert "5 créditos" in " ".join(said("es"))
 
 
-def test_what_is_nothing_to_them_is_not_told(story: Story, cast: Cast) -> None:
+def test_what_does_not_concern_them_is_not_notified(story: Story, cast: Cast) -> None:
     story.claim(cast.ada)
     changed(story, cast, capacity=3, waitlist=9, cross_lists=("MTH-1100",))
     set_section(story.section, status="CONFIRMED")
@@ -130,7 +130,7 @@ def test_a_draft_is_nobodys(story: Story, cast: Cast) -> None:
     assert notices() == []
 
 
-def test_events_that_come_again_tell_nobody_twice(story: Story, cast: Cast) -> None:
+def test_events_that_come_again_notify_no_one_twice(story: Story, cast: Cast) -> None:
     story.claim(cast.ada)
     changed(story, cast, meetings=meeting(story, "Hall 1"))
     changed(story, cast, capacity=4)
@@ -138,7 +138,7 @@ def test_events_that_come_again_tell_nobody_twice(story: Story, cast: Cast) -> N
     assert told(cast.ada) == ["section_changed"]
 
 
-def test_changes_while_the_ledger_is_away_are_one_piece_of_news(story: Story, cast: Cast) -> None:
+def test_changes_while_the_ledger_is_away_are_one_notification(story: Story, cast: Cast) -> None:
     story.claim(cast.ada)
     for room, capacity in (("Hall 1", 1), ("Hall 2", 2), ("Hall 3", 2)):
         edit(story, cast, meetings=meeting(story, room), capacity=capacity)
@@ -155,7 +155,7 @@ def test_what_was_undone_meanwhile_says_nothing_of_it(story: Story, cast: Cast) 
     assert len(said()) == 2
 
 
-def test_who_has_left_before_is_not_told(story: Story, cast: Cast) -> None:
+def test_who_has_left_before_is_not_notified(story: Story, cast: Cast) -> None:
     story.claim(cast.ada)
     story.drop(cast.ada)
     changed(story, cast, method="Online")

@@ -41,7 +41,7 @@ def test_an_address_names_host_port_login_and_encryption(url: str) -> None:
 
 
 @pytest.mark.parametrize("url", ["mail.u.example", "http://mail.u.example", "smtp://", "smtp:25"])
-def test_what_is_no_address_is_told_without_its_password(url: str) -> None:
+def test_what_is_no_address_is_reported_without_its_password(url: str) -> None:
     with pytest.raises(ValueError, match="FAIRSEAT_SMTP is no address"):
         SmtpServer.of(url)
 
@@ -62,7 +62,9 @@ def test_a_login_that_is_refused_is_no_fault_of_the_mail(postman: Postman, mail:
         SmtpConnection(SmtpServer("127.0.0.1", postman.port)).send(mail)
 
 
-def test_where_encryption_is_wished_nothing_goes_in_the_clear(postman: Postman, mail: Mail) -> None:
+def test_where_encryption_is_required_nothing_goes_in_the_clear(
+    postman: Postman, mail: Mail
+) -> None:
     with pytest.raises(Unreachable, match="STARTTLS"):
         SmtpConnection(SmtpServer("127.0.0.1", postman.port, "us", "secret", starttls=True)).send(
             mail
@@ -70,7 +72,7 @@ def test_where_encryption_is_wished_nothing_goes_in_the_clear(postman: Postman, 
     assert (postman.asked, postman.mails) == (0, [])
 
 
-def test_a_connection_that_broke_is_begun_anew(postman: Postman, mail: Mail) -> None:
+def test_a_broken_connection_is_opened_again(postman: Postman, mail: Mail) -> None:
     talk = SmtpConnection(SmtpServer("127.0.0.1", postman.port))
     talk.send(mail)
     postman.close()

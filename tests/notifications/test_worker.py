@@ -111,7 +111,7 @@ def test_the_clock_calls_it_when_a_reminder_is_due(cast: Cast) -> None:
 
 
 @pytest.mark.usefixtures("backend")
-def test_a_recorder_that_is_killed_leaves_one_notice_for_each_event() -> None:
+def test_a_recorder_that_is_killed_leaves_one_notification_for_each_event() -> None:
     rush = a_full_section(waiting=1500)
     all_promoted(rush)
     with running(("worker", "record"), ("scheduler",)) as processes:

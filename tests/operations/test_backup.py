@@ -130,7 +130,7 @@ def recorded_of(term: int) -> list[tuple[object, ...]]:
     return [*((fact.seq, fact.at, fact.payload) for fact in facts), *map(tuple, rows)]
 
 
-def test_what_was_recorded_since_the_backup_is_let_go_of_only_when_told(
+def test_what_was_recorded_since_the_backup_is_deleted_only_on_request(
     spare: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal, "KEPT_EVENTS", 0)
@@ -152,7 +152,7 @@ def test_what_was_recorded_since_the_backup_is_let_go_of_only_when_told(
     assert held(term) == {(ada.id, section.id)}
 
 
-def test_decisions_on_what_a_backup_never_heard_of_are_forgotten_only_when_told(
+def test_decisions_on_what_a_backup_lacks_are_deleted_only_on_request(
     spare: Backend, tmp_path: Path
 ) -> None:
     term, section = an_offer(3)
@@ -200,7 +200,7 @@ def test_of_those_made_again_and_again_the_last_is_kept_and_brings_all_back(
     assert held(term) == {(ada.id, section.id)}
 
 
-def test_one_that_can_not_be_made_is_told_of_and_tried_again(
+def test_one_that_can_not_be_made_is_reported_and_tried_again(
     spare: Backend, tmp_path: Path
 ) -> None:
     spare.settings = replace(spare.settings, database_url="postgresql://fairseat@127.0.0.1:1/away")

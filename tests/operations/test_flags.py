@@ -85,7 +85,7 @@ def waiting(backend: Backend, term: Any, window: int) -> int:
     return int(line) - int(called or 0)
 
 
-def test_without_captcha_nobody_is_asked_for_a_proof(
+def test_without_captcha_no_one_is_asked_for_a_proof(
     meet: Meet, switch: Switch, cast: Cast, term: Any
 ) -> None:
     ada = meet(cast.ada.account_id, proven=False)
@@ -145,7 +145,7 @@ def closed(backend: Backend, part: str) -> bool:
     return bool(said) and all(each.rest_ends is None for each in said)
 
 
-def test_without_limits_nobody_has_used_them_up(meet: Meet, switch: Switch, cast: Cast) -> None:
+def test_without_limits_no_one_has_used_them_up(meet: Meet, switch: Switch, cast: Cast) -> None:
     ada = meet(cast.ada.account_id)
     exhaust(Charge(REQUESTS, str(cast.ada.account_id)), seconds=600)
     assert ada.get("/account").status_code == 429

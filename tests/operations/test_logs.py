@@ -118,7 +118,7 @@ def test_a_code_of_another_form_is_not_taken(backend: Backend, code: str) -> Non
     assert behind_one.get("/live", headers={HEADER: CODE}).headers[HEADER] == CODE
 
 
-def test_without_a_proxy_nobody_chooses_a_code(backend: Backend) -> None:
+def test_without_a_proxy_no_one_chooses_a_code(backend: Backend) -> None:
     client = create_app(backend.settings).test_client()
     assert client.get("/live", headers={HEADER: CODE}).headers[HEADER] != CODE
 
@@ -132,7 +132,7 @@ def test_each_process_says_who_it_is_and_what_it_follows() -> None:
     assert correlation() == ""
 
 
-def test_values_that_postgresql_quotes_are_not_told() -> None:
+def test_values_that_postgresql_quotes_are_not_logged() -> None:
     wrong = psycopg2.IntegrityError(
         "duplicate key\nDETAIL:  Key (email)=(ada@u.example) already exists.\n"
     )

@@ -109,7 +109,7 @@ def test_one_trace_tells_of_request_decision_job_and_statements(
 
 
 @pytest.mark.usefixtures("backend")
-def test_nothing_of_it_is_imported_where_nobody_wants_it() -> None:
+def test_nothing_of_it_is_imported_where_no_one_wants_it() -> None:
     # Nothing that would trace or send; the Redis client looks for the rest where it is installed.
     code = (
         "import sys, wsgi, portal.core.worker, portal.operations.scheduler;"

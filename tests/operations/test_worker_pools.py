@@ -66,7 +66,7 @@ def test_there_are_more_when_more_are_asked_for(hands: Crew) -> None:
     assert [kept.child.name for kept in hands.kept] == ["notify-1"]
 
 
-def test_nobody_goes_who_must_be_there(hands: Crew) -> None:
+def test_no_one_goes_who_must_be_there(hands: Crew) -> None:
     hands.ask(0)
     assert len(hands.kept) == 1
     assert hands.kept[0].child.alive

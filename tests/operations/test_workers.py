@@ -74,7 +74,7 @@ def host(backend: Backend, tmp_path: Path) -> Iterator[Host]:
     host.process.wait()
 
 
-def test_they_do_all_the_work_are_more_when_asked_and_leave_nobody_behind(
+def test_they_do_all_the_work_are_more_when_asked_and_leave_no_one_behind(
     host: Host, backend: Backend
 ) -> None:
     wait_for(lambda: host.processes() == dict.fromkeys((*scaling.POOLS, "scheduler"), 1), BUSY)

@@ -79,7 +79,7 @@ def test_ended_sessions_are_nobodys_within_seconds(cast: Cast) -> None:
     wait_for(lambda: visitors.from_session(session_id) is None)
 
 
-def test_an_account_that_is_deleted_is_nobody(cast: Cast) -> None:
+def test_an_account_that_is_deleted_is_no_one(cast: Cast) -> None:
     seen = caches.apply_changes(None)
     assert visitors.find(cast.max.id)
     with transaction() as session:

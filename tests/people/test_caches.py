@@ -102,7 +102,7 @@ def test_holds_of_transactions_that_commit_out_of_order_are_all_seen(
     assert holds(cast.ada, cast.ben, cast.cleo) == [1, 1, 1]
 
 
-def test_what_is_told_once_is_not_told_again(cast: Cast) -> None:
+def test_what_is_logged_once_is_not_logged_again(cast: Cast) -> None:
     seen = caches.apply_changes(None)
     with transaction() as session:
         session.execute(HOLD, {"who": cast.ada.id})

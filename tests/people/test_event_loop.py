@@ -41,7 +41,7 @@ print(answers.count(True), answers.count(None), log_in())
 """
 
 
-def test_beyond_a_bound_nobody_is_made_to_wait() -> None:
+def test_beyond_a_bound_no_one_is_made_to_wait() -> None:
     ran = subprocess.run([sys.executable, "-c", CROWD], capture_output=True, text=True, check=False)
     assert ran.stdout.split() == ["5", "15", "True"], ran.stderr
 

@@ -167,7 +167,7 @@ def test_a_command_rotates_the_keys(cast: Cast) -> None:
     assert cast.max
 
 
-def test_nobody_gives_a_program_a_scope_beyond_their_own_rights(
+def test_no_one_gives_a_program_a_scope_beyond_their_own_rights(
     app: Flask, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert cast

@@ -9,14 +9,14 @@ import pytest
 from portal.people import tokens
 from portal.people.tokens import MAX_TOKENS, NameTakenError, TokenRequest, TooManyError
 from tests.cast import Cast
-from tests.people.tokens import a_token, deeds, kept
+from tests.people.tokens import a_token, audit_entries, kept
 
 
 def test_only_the_digest_of_a_secret_is_kept(cast: Cast) -> None:
     secret = tokens.create(cast.ada.account_id, TokenRequest("script", ["read"], 30))
     (key,) = kept()
     assert key.digest == sha256(secret.encode()).digest()
-    assert secret not in str([entry.after for entry in deeds()])
+    assert secret not in str([entry.after for entry in audit_entries()])
 
 
 def test_a_secret_is_long_and_begins_as_scanners_know_it(cast: Cast) -> None:
@@ -61,7 +61,7 @@ def test_a_name_is_of_one_live_token(cast: Cast) -> None:
     assert tokens.create(cast.ada.account_id, TokenRequest("script"))
 
 
-def test_nobody_revokes_anothers(cast: Cast) -> None:
+def test_no_one_revokes_anothers(cast: Cast) -> None:
     a_token(cast.ada.account_id)
     (key,) = kept()
     assert tokens.revoke(cast.ben.account_id, key.id) == []
@@ -74,7 +74,7 @@ def test_who_made_and_who_revoked_one_is_kept(cast: Cast) -> None:
     tokens.create(ada, TokenRequest("script", ["read"], 30))
     tokens.revoke(ada)
     tokens.create_for("ada", TokenRequest("operator's"))
-    made, revoked, given = deeds()
+    made, revoked, given = audit_entries()
     assert [each.action for each in (made, revoked, given)] == [
         "token.make",
         "token.revoke",

@@ -33,7 +33,7 @@ def kept() -> list[ApiToken]:
         return list(session.scalars(select(ApiToken).order_by(ApiToken.id)))
 
 
-def deeds() -> list[AuditEntry]:
+def audit_entries() -> list[AuditEntry]:
     """All that the audit log has, the oldest first."""
     with transaction() as session:
         return list(session.scalars(select(AuditEntry).order_by(AuditEntry.id)))

@@ -42,7 +42,7 @@ def test_it_counts_on_alone_at_once(shared: RateLimiter, servers: Servers) -> No
     assert [wait > 0 for wait in waits] == [False, False, False, True, True]
 
 
-def test_one_who_hangs_keeps_nobody_waiting_for_long(shared: RateLimiter, servers: Servers) -> None:
+def test_one_who_hangs_keeps_no_one_waiting_for_long(shared: RateLimiter, servers: Servers) -> None:
     shared.spend(Charge(THREE, "warm"))
     waited: list[float] = []
 

@@ -113,7 +113,7 @@ def test_what_is_owed_is_spent_whatever_it_stands_at(counted: Count) -> None:
     assert 55_000 < wait <= 60_000  # and no longer than that: nobody is shut out for hours
 
 
-def test_a_meter_that_is_empty_leaves_nothing_behind(shared: RateLimiter, backend: Backend) -> None:
+def test_an_unused_limit_leaves_nothing_behind(shared: RateLimiter, backend: Backend) -> None:
     charge = someone()
     shared.spend(charge)
     assert 0 < backend.redis.pttl(charge.key) <= 60_000
@@ -146,7 +146,7 @@ def test_who_was_refused_is_refused_again_without_redis(
     assert 0 < shared.spend(charge) <= waits[-1]
 
 
-def test_and_no_longer_than_redis_said(shared: RateLimiter, backend: Backend) -> None:
+def test_and_no_longer_than_redis_allows(shared: RateLimiter, backend: Backend) -> None:
     charge = someone(QUICK)
     *_, wait = [shared.spend(charge) for _ in range(3)]
     backend.redis.delete(charge.key)
@@ -161,7 +161,7 @@ def test_what_is_refunded_can_be_spent_again(counted: Count) -> None:
     assert times(counted, "spend", charge, 2) == [True, False]
 
 
-def test_a_refund_gives_nobody_more_than_a_full_meter(counted: Count) -> None:
+def test_a_refund_gives_no_one_more_than_the_limit(counted: Count) -> None:
     charge = someone()
     counted("refund", charge)
     assert times(counted, "spend", charge, 4) == [True, True, True, False]

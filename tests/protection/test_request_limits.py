@@ -203,7 +203,7 @@ def test_who_reads_too_much_may_still_claim(ada: Holder, section: Any, cast: Cas
     assert ada.post(section).status_code == 303
 
 
-def test_nobody_pays_for_others_behind_the_same_address(
+def test_no_one_pays_for_others_behind_the_same_address(
     guarded: Flask, cast: Cast, ada: Holder, section: Any
 ) -> None:
     ben = browser_of(guarded, "ben")
@@ -241,7 +241,7 @@ def test_what_every_page_needs_is_free(guarded: Flask, page: str) -> None:
         assert answer.status_code in {200, 503}
 
 
-def test_whoever_is_refused_all_the_time_is_told_briefly(ada: Holder, section: Any) -> None:
+def test_whoever_is_refused_all_the_time_gets_a_brief_answer(ada: Holder, section: Any) -> None:
     answers = [ada.post(section, held=None) for _ in range(62)]
     assert Counter(each.status_code for each in answers[:60]) == {403: 60}
     assert (answers[-1].status_code, answers[-1].mimetype) == (429, "text/plain")

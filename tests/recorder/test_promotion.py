@@ -135,8 +135,8 @@ def test_no_student_is_promoted_after_the_window_closed() -> None:
     enqueue_workers(rush, answer)
     wait_for(lambda: not backend().ledger.vacant(rush.term))
     assert held(rush) == set()
-    standing = backend().ledger.registrations(rush.term, rush.students[1])
-    assert [reason.code for reason in standing.waiting[0].reasons] == ["window_ended"]
+    registrations = backend().ledger.registrations(rush.term, rush.students[1])
+    assert [reason.code for reason in registrations.waiting[0].reasons] == ["window_ended"]
 
 
 def test_another_promoter_finishes_the_work_of_a_killed_one(backend: Backend) -> None:  # noqa: ARG001

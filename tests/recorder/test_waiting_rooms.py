@@ -344,7 +344,7 @@ def test_nothing_is_recorded_while_the_record_is_switched_off(term: Term, cast: 
     assert plan(term.id).contents["waiting rooms"] == 0
 
 
-def test_fenced_room_admits_nobody(term: Term) -> None:
+def test_fenced_room_admits_no_one(term: Term) -> None:
     window = builders.an_open_window(term)
     limits(term, window, per_minute=0, at_once=9)
     enter(term, window, FIRST)

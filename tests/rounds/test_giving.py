@@ -387,7 +387,7 @@ def test_round_that_is_canceled_while_it_is_frozen_holds_nothing(
     assert looked_up(steps.due_jobs, [fall.id]) == []
 
 
-def test_students_with_a_ballot_are_told_of_a_canceled_round(
+def test_students_with_a_ballot_are_notified_of_a_canceled_round(
     fall: Term, popular: tuple[Round, Section, Section], crowd: list[Student]
 ) -> None:
     a_student("without-a-ballot")
@@ -438,7 +438,7 @@ def test_giving_that_died_goes_on_and_gives_no_seat_twice(
     assert differences(fall) == []
 
 
-def test_students_are_told_once_after_all_is_done(
+def test_students_are_notified_once_after_all_is_done(
     fall: Term, popular: tuple[Round, Section, Section], crowd: list[Student]
 ) -> None:
     found = popular[0]

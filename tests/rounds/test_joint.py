@@ -109,7 +109,7 @@ def test_none_gets_it_if_one_has_it_already(fall: Term, cast: Cast, seminar: Any
     assert backend().ledger.seats(fall.id)[seminar.id].taken == 1
 
 
-def test_number_that_nobody_has_is_not_told_apart(fall: Term, cast: Cast, seminar: Any) -> None:
+def test_unknown_number_looks_like_any_other(fall: Term, cast: Cast, seminar: Any) -> None:
     found = a_round(fall)
     for student in (cast.ada, cast.ben):
         ranks(found, student, seminar)
@@ -150,7 +150,7 @@ def test_only_those_named_agree_or_end_it(fall: Term, cast: Cast, seminar: Any) 
     assert refusal(lambda: joint.agree(found.id, number, cast.ben.id)) == "gone"
 
 
-def test_nobody_agrees_to_two_joint_choices_of_the_same_sections(
+def test_no_one_agrees_to_two_joint_choices_of_the_same_sections(
     fall: Term, cast: Cast, seminar: Any
 ) -> None:
     found = a_round(fall)

@@ -147,7 +147,7 @@ def told(student: Student) -> list[Notification]:
         return list(session.scalars(query.order_by(Notification.id)))
 
 
-def test_students_with_a_ballot_are_told_that_it_is_fixed_with_the_root(
+def test_students_with_a_ballot_are_notified_that_it_is_fixed_with_the_root(
     popular: Round, cast: Cast
 ) -> None:
     """By mail too, as no one can change a mail later."""
@@ -166,7 +166,7 @@ def test_students_with_a_ballot_are_told_that_it_is_fixed_with_the_root(
     assert told(cast.dan) == []
 
 
-def test_students_with_a_ballot_are_told_of_each_new_end(popular: Round, cast: Cast) -> None:
+def test_students_with_a_ballot_are_notified_of_each_new_end(popular: Round, cast: Cast) -> None:
     ends = milliseconds(popular.ends_at) + 5 * DAY
     steps.move_end(popular.id, popular.version, ends, cast.max.id, "tests")
     steps.move_end(popular.id, again(popular.id).version, ends - DAY, cast.max.id, "tests")
@@ -336,7 +336,7 @@ def test_server_that_changes_the_result_or_the_secret_is_caught(
         assert sentence in ran.stdout
 
 
-def test_secret_is_not_told_before_the_result(popular: Round) -> None:
+def test_secret_is_not_shown_before_the_result(popular: Round) -> None:
     after = frozen(popular)
     assert after.secret not in (store.file_of(popular.id, "problem") or "")
     assert sha256(after.secret) in (store.file_of(popular.id, "problem") or "")
@@ -377,7 +377,7 @@ def test_published_round_is_not_canceled(popular: Round, cast: Cast) -> None:
         steps.cancel(after.id, after.version, cast.max.id, "tests")
 
 
-def test_each_student_reads_why_a_wish_failed(fall: Term, cast: Cast) -> None:
+def test_each_student_reads_why_a_joint_choice_failed(fall: Term, cast: Cast) -> None:
     morning = (Meets("MR", "10:00", "11:50"),)
     one = a_section(a_course("CSC-1"), fall, capacity=1, meetings=morning)
     clash = a_section(a_course("CSC-2"), fall, capacity=9, meetings=morning)

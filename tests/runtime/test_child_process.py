@@ -81,7 +81,7 @@ def test_one_that_can_not_be_started_is_tried_again(
     ended(hopeless)
 
 
-def test_an_error_shows_what_was_said_since_the_last_start_alone(tmp_path: Path) -> None:
+def test_an_error_shows_only_the_output_since_the_last_start(tmp_path: Path) -> None:
     child = Child("x", [sys.executable, "-S", "-c", "print('new')"], tmp_path / "log")
     child.log.write_text("old\n")
     child.start()

@@ -64,7 +64,7 @@ def test_its_sockets_are_for_one_user_alone(folder: DataFolder) -> None:
     servers.stop()
 
 
-def test_a_second_owner_is_told_what_the_first_one_runs(folder: DataFolder) -> None:
+def test_a_second_owner_reads_what_the_first_one_runs(folder: DataFolder) -> None:
     run = Run(os.getpid(), "http://127.0.0.1:1", "postgresql://x", "redis://x", "/run/fairseat-x")
     folder.announce(run)
     assert DataFolder(folder.path).own() == run

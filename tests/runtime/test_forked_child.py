@@ -96,7 +96,7 @@ def test_python_starts_it_while_a_new_fork_server_imports(
     assert server.is_importing
 
 
-def test_a_child_whose_status_nobody_asked_for_holds_up_no_orphans(
+def test_a_child_whose_status_no_one_asked_for_holds_up_no_orphans(
     server: ForkServer, tmp_path: Path
 ) -> None:
     assert server.children

@@ -126,7 +126,7 @@ def test_no_two_data_folders_share_an_account_that_runs(servers: Servers) -> Non
     assert service_account.unused() != number
 
 
-def test_nobody_enters_without_a_password(servers: Servers) -> None:
+def test_no_one_enters_without_a_password(servers: Servers) -> None:
     rules = (servers.folder.path / "postgres" / "pg_hba.conf").read_text()
     assert rules == "local all all scram-sha-256\n"
     assert servers.sockets

@@ -50,7 +50,7 @@ def test_an_export_is(backend: Backend, tmp_path: Path) -> None:  # noqa: ARG001
     assert mode(target) == 0o600
 
 
-def test_an_export_writes_into_no_file_that_somebody_else_has_made(
+def test_an_export_writes_into_no_file_that_someone_else_has_made(
     backend: Backend,  # noqa: ARG001
     tmp_path: Path,
 ) -> None:
@@ -129,7 +129,7 @@ def test_a_folder_of_other_things_is_refused_with_what_to_do(tmp_path: Path) -> 
 
 
 @as_root
-def test_a_folder_of_somebody_else_is_refused_with_what_to_do(tmp_path: Path) -> None:
+def test_a_folder_of_someone_else_is_refused_with_what_to_do(tmp_path: Path) -> None:
     var = tmp_path / "var"
     var.mkdir(mode=0o700)
     os.chown(var, 65_533, 65_533)

@@ -82,7 +82,7 @@ def test_a_program_gets_problem_details(site: str) -> None:
     assert told["detail"] == told["message"]
 
 
-def test_a_form_is_told_that_nothing_was_changed_and_is_not_loaded_again(site: str) -> None:
+def test_a_form_reads_that_nothing_was_changed_and_is_not_loaded_again(site: str) -> None:
     large = {"note": "x" * 200_000}  # it arrives in many pieces, all behind the answer
     for body in ({"note": "x"}, large):
         answer = ask(f"{site}/terms/1/pick", "POST", data=body)
@@ -102,13 +102,13 @@ def test_a_form_without_end_is_not_read_for_long(site: str) -> None:
         assert time.monotonic() < begun + 60
 
 
-def test_a_part_of_a_page_is_told_in_a_toast(site: str) -> None:
+def test_a_part_of_a_page_gets_a_toast(site: str) -> None:
     answer = ask(f"{site}/mine", headers={"HX-Request": "true"})
     assert answer.headers["HX-Retarget"] == "#toasts"
     assert '<div class="toast"' in answer.text
 
 
-def test_a_load_balancer_is_told_that_nothing_is_ready(site: str) -> None:
+def test_a_load_balancer_reads_that_nothing_is_ready(site: str) -> None:
     assert ask(f"{site}/ready").json()["ready"] is False
 
 

@@ -205,7 +205,7 @@ def test_all_data_is_there_after_a_stop_and_a_start(up: Up) -> None:
     assert remembered(up.run())
 
 
-def test_a_killed_one_leaves_nobody_behind_and_its_folder_usable(up: Up) -> None:
+def test_a_killed_one_leaves_no_one_behind_and_its_folder_usable(up: Up) -> None:
     remember(up.run())
     family = up.family()
     assert len(family) > 10

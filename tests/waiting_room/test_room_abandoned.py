@@ -53,7 +53,7 @@ def test_admitted_student_who_does_not_come_frees_the_space(
     assert room.queue_entry(term.id, window.id, 1).ahead == 0
 
 
-def test_no_student_is_skipped_while_none_is_heard(
+def test_no_student_is_skipped_while_no_page_answers(
     term: Any, enter: Enter, backend: Backend
 ) -> None:
     window = builders.an_open_window(term)

@@ -106,7 +106,7 @@ def freed(app: Flask, section: Any, cast: Cast) -> Callable[[], None]:
     return lambda: press(browser_of(app, "ben"), section, "drop")
 
 
-def standing(section: Any, student: Any) -> Registrations:
+def registrations(section: Any, student: Any) -> Registrations:
     return backend().ledger.registrations(section.term_id, student.id)
 
 
@@ -122,7 +122,7 @@ def test_claim_reported_as_refused_is_never_enrolled(
     late = stuck.form(path, meanwhile)
     assert late.status_code == 422
     assert "You already sent this" in words(late.text)
-    assert not standing(section, cast.ada).enrolled
+    assert not registrations(section, cast.ada).enrolled
     assert press(ada, section, "pick").status_code == 303  # a new form has a key of its own
 
 
@@ -136,7 +136,7 @@ def test_drop_reported_as_refused_drops_no_seat(
         seat(cast.ada, section)
 
     assert stuck.form(path, meanwhile).status_code == 422
-    assert standing(section, cast.ada).enrolled
+    assert registrations(section, cast.ada).enrolled
 
 
 def test_leave_reported_as_refused_keeps_the_position(
@@ -150,7 +150,7 @@ def test_leave_reported_as_refused_keeps_the_position(
         assert claim(cast.ada, section).outcome == "waitlisted"
 
     assert stuck.form(path, meanwhile).status_code == 422
-    assert standing(section, cast.ada).waiting
+    assert registrations(section, cast.ada).waiting
 
 
 def test_plan_reported_as_refused_is_never_enrolled(
@@ -166,7 +166,7 @@ def test_plan_reported_as_refused_is_never_enrolled(
     late = stuck.form(path, meanwhile, plan=plan)
     assert late.status_code == 422
     assert "You already sent this" in words(late.text)
-    assert not standing(section, cast.ada).enrolled
+    assert not registrations(section, cast.ada).enrolled
 
 
 def test_api_request_reported_as_refused_is_never_enrolled(
@@ -186,7 +186,7 @@ def test_api_request_reported_as_refused_is_never_enrolled(
     headers = ada.headers(Idempotency_Key=KEY)
     late = stuck.post(f"{ROOT}/register", meanwhile, json=body, headers=headers)
     assert (late.status_code, late.headers["Idempotency-Replayed"]) == (409, "true")
-    assert not standing(section, cast.ada).enrolled
+    assert not registrations(section, cast.ada).enrolled
 
 
 def test_claim_granted_meanwhile_is_reported_and_counts_once(
@@ -198,5 +198,5 @@ def test_claim_granted_meanwhile_is_reported_and_counts_once(
         assert ada.post(path, data={"request": KEY}).status_code == 303
 
     assert stuck.form(path, meanwhile).status_code == 303
-    assert standing(section, cast.ada).enrolled
+    assert registrations(section, cast.ada).enrolled
     assert backend().ledger.seats(section.term_id)[section.id].taken == 1

@@ -47,7 +47,7 @@ def program(app: Flask, cast: Cast) -> Callable[..., TestResponse]:
     return lambda path, body: app.test_client().post(f"/api/v1{path}", json=body, headers=sent)
 
 
-def standing(backend: Backend) -> dict[bytes, Any]:
+def stored_entries(backend: Backend) -> dict[bytes, Any]:
     """All journals and queues, and how far each is."""
     found: Any = [*backend.redis.scan_iter("{t:*}:journal"), *backend.redis.scan_iter("rq:queue:*")]
     reads = {b"stream": backend.redis.xlen, b"list": backend.redis.llen}
@@ -76,11 +76,11 @@ def test_page_refuses_an_invalid_section(
 ) -> None:
     names = {"term": scene.section.term_id, "section": scene.section.id, "gone": GONE}
     here = place.format(**names, broken=BROKEN, elsewhere=scene.elsewhere.id)
-    before = standing(backend)
+    before = stored_entries(backend)
     answer = ada.post(f"{here}/{act}?swap_out={scene.section.id}", data={"version": "0"})
     assert answer.status_code == 404
     assert "Page not found" in answer.text
-    assert standing(backend) == before
+    assert stored_entries(backend) == before
 
 
 @pytest.mark.parametrize(
@@ -98,12 +98,12 @@ def test_page_refuses_an_invalid_section(
 def test_page_refuses_an_invalid_form(
     ada: FlaskClient, scene: Scene, backend: Backend, fields: dict[str, str]
 ) -> None:
-    before = standing(backend)
+    before = stored_entries(backend)
     address = f"/terms/{scene.section.term_id}/sections/{scene.section.id}/pick"
     answer = ada.post(address, data=fields)
     assert answer.status_code == 400
     assert "Nothing was changed" in answer.text
-    assert standing(backend) == before
+    assert stored_entries(backend) == before
 
 
 BODIES: dict[str, tuple[Callable[[Scene], Any], set[int]]] = {
@@ -137,15 +137,15 @@ def test_api_names_the_error(
     body: Callable[[Scene], Any],
     statuses: set[int],
 ) -> None:
-    before = standing(backend)
+    before = stored_entries(backend)
     answer = program("/register", body(scene))
     assert answer.status_code in statuses
     assert answer.mimetype == "application/problem+json"
-    assert standing(backend) == before
+    assert stored_entries(backend) == before
 
 
 def test_valid_message_is_decided(ada: FlaskClient, scene: Scene, backend: Backend) -> None:
     """So that the others can't pass because nothing ever does."""
-    before = standing(backend)
+    before = stored_entries(backend)
     assert press(ada, scene.section, "drop").status_code == 303
-    assert standing(backend) != before
+    assert stored_entries(backend) != before

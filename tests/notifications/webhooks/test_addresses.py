@@ -96,7 +96,7 @@ def test_a_name_that_leads_to_us_is_put_off_and_says_why(
     assert "not on the public internet" in deliveries()[0].error
 
 
-def test_only_one_with_a_certificate_that_holds_is_told(
+def test_only_one_with_a_valid_certificate_is_sent_to(
     cast: Cast, receiver: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     certificate(tmp_path / "tls")

@@ -56,7 +56,7 @@ def entries() -> list[Any]:
         return list(session.scalars(found.order_by(AuditEntry.id)))
 
 
-def test_operations_and_the_page_tell_of_them(
+def test_operations_and_the_page_report_them(
     admin: FlaskClient, webhook: Webhook, dead: list[int]
 ) -> None:
     assert "3 webhook deliveries failed" in admin.get("/admin/operations").text
@@ -94,7 +94,7 @@ def test_one_is_discarded(admin: FlaskClient, webhook: Webhook, dead: list[int])
     assert [each.id for each in deliveries()] == dead[1:]
 
 
-def test_who_comes_second_is_told(admin: FlaskClient, webhook: Webhook, dead: list[int]) -> None:
+def test_the_second_admin_reads_so(admin: FlaskClient, webhook: Webhook, dead: list[int]) -> None:
     page = address(webhook, dead[0], "discard")
     data = seen(admin, page)
     admin.post(page, data=data)

@@ -38,6 +38,6 @@ def test_they_name_each_event() -> None:
     assert named >= set(EVENT_NAMES) | {"test"}
 
 
-def test_they_tell_the_pauses() -> None:
+def test_they_report_the_pauses() -> None:
     assert PAUSES == (5, 60, 300, 1800, 7200)
     assert "after 5 s, 1 min, 5 min, 30 min and 2 h" in DOCS

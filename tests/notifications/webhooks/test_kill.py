@@ -35,7 +35,7 @@ def rushed(cast: Cast, receiver: Receiver, backend: Backend) -> Webhook:
     return webhook
 
 
-def test_each_event_is_told_at_least_once(rushed: Webhook, receiver: Receiver) -> None:
+def test_each_event_is_sent_at_least_once(rushed: Webhook, receiver: Receiver) -> None:
     assert rushed
     with running(("scheduler",)):
         for told in (50, 150):

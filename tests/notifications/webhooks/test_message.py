@@ -64,7 +64,7 @@ def test_a_new_secret_signs_from_then_on(
     assert signed(signing_secret(newer.seed), receiver.told[0])
 
 
-def test_a_window_and_a_section_are_told_without_a_student(
+def test_a_window_and_a_section_are_sent_without_a_student(
     story: Story, cast: Cast, receiver: Receiver, relay: WebhookSender
 ) -> None:
     a_webhook(receiver.url, cast, "section_set", "window_set")

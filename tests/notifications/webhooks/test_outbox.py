@@ -20,7 +20,7 @@ def called() -> int:
     return sum(each.startswith("deliver-0-") for each in ids)
 
 
-def test_an_event_that_is_wanted_is_to_be_told(story: Story, cast: Cast, webhook: Webhook) -> None:
+def test_an_event_that_is_wanted_is_queued(story: Story, cast: Cast, webhook: Webhook) -> None:
     story.claim(cast.ada)
     story.record()
     (only,) = deliveries()
@@ -28,7 +28,7 @@ def test_an_event_that_is_wanted_is_to_be_told(story: Story, cast: Cast, webhook
     assert called() == 1
 
 
-def test_an_event_that_nobody_wants_is_not(story: Story, cast: Cast, webhook: Webhook) -> None:
+def test_an_event_that_no_one_wants_is_not(story: Story, cast: Cast, webhook: Webhook) -> None:
     story.claim(cast.ada)
     story.record()
     story.claim(cast.ben)  # in line
@@ -37,14 +37,14 @@ def test_an_event_that_nobody_wants_is_not(story: Story, cast: Cast, webhook: We
     assert webhook.names == ["enrolled", "dropped", "promoted"]
 
 
-def test_each_receiver_is_told(story: Story, cast: Cast, webhook: Webhook) -> None:
+def test_each_receiver_gets_it(story: Story, cast: Cast, webhook: Webhook) -> None:
     other = a_webhook("https://other.example/", cast, "enrolled", "waitlisted")
     story.claim(cast.ada, cast.ben)
     story.record()
     assert [each.webhook_id for each in deliveries()] == [webhook.id, other.id, other.id]
 
 
-def test_one_that_is_off_is_not_told(story: Story, cast: Cast, webhook: Webhook) -> None:
+def test_one_that_is_off_gets_nothing(story: Story, cast: Cast, webhook: Webhook) -> None:
     with transaction() as session:
         receivers.switch(session, webhook, ChangedBy(cast.max.id, "over"), on=False)
     story.claim(cast.ada)
@@ -53,7 +53,7 @@ def test_one_that_is_off_is_not_told(story: Story, cast: Cast, webhook: Webhook)
     assert called() == 0
 
 
-def test_what_was_recorded_before_is_not_told(story: Story, cast: Cast) -> None:
+def test_what_was_recorded_before_is_not_sent(story: Story, cast: Cast) -> None:
     story.claim(cast.ada)
     story.record()
     a_webhook("https://late.example/", cast)

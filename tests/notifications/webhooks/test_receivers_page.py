@@ -104,9 +104,7 @@ def test_operations_leads_to_the_list(admin: FlaskClient) -> None:
     "wrong",
     [{"url": "http://[::1/"}, {"url": ""}, {"names": []}, {"names": ["refused"]}, {"reason": ""}],
 )
-def test_what_is_wrong_is_said_and_nothing_is_made(
-    admin: FlaskClient, wrong: dict[str, Any]
-) -> None:
+def test_errors_are_reported_and_nothing_is_made(admin: FlaskClient, wrong: dict[str, Any]) -> None:
     answer = admin.post(PAGE, data=wish(**wrong))
     assert answer.status_code == 422
     assert f'href="#{next(iter(wrong))}"' in answer.text
@@ -137,18 +135,18 @@ def test_two_admins_do_not_overwrite_each_other(
     assert after.version == before.version
 
 
-@pytest.mark.parametrize("deed", ["off", "delete"])
+@pytest.mark.parametrize("action", ["off", "delete"])
 def test_it_is_off_once_it_is_switched_off_or_deleted(
-    admin: FlaskClient, known: Webhook, deed: str
+    admin: FlaskClient, known: Webhook, action: str
 ) -> None:
-    asked = admin.get(f"{PAGE}/{known.id}/{deed}").text
+    asked = admin.get(f"{PAGE}/{known.id}/{action}").text
     assert f'name="version" value="{known.version}"' in asked
     data = {"version": known.version, "reason": WHY}
-    assert admin.post(f"{PAGE}/{known.id}/{deed}", data=data).status_code == 303
+    assert admin.post(f"{PAGE}/{known.id}/{action}", data=data).status_code == 303
     after = now(known)
-    assert after is None if deed == "delete" else after and not after.is_on
+    assert after is None if action == "delete" else after and not after.is_on
     assert entries()[-1].reason == WHY
-    assert admin.get(f"{PAGE}/{known.id}").status_code == (404 if deed == "delete" else 200)
+    assert admin.get(f"{PAGE}/{known.id}").status_code == (404 if action == "delete" else 200)
 
 
 def test_a_new_secret_is_shown_this_once(admin: FlaskClient, known: Webhook) -> None:
@@ -207,11 +205,11 @@ def test_the_page_says_that_one_is_left_alone(
 
 
 @pytest.mark.parametrize("who", ["ada", "iris"])
-def test_nobody_else_may(app: Flask, cast: Cast, known: Webhook, who: str) -> None:
+def test_no_one_else_may(app: Flask, cast: Cast, known: Webhook, who: str) -> None:
     assert cast
     other = browser_of(app, who)
     assert other.get(PAGE).status_code == 403
     assert other.post(PAGE, data=wish()).status_code == 403
     assert other.get(f"{PAGE}/{known.id}").status_code == 403
-    for deed in ("edit", "test", "off", "on", "secret", "delete", "deliveries/all/retry"):
-        assert other.post(f"{PAGE}/{known.id}/{deed}", data=wish()).status_code == 403
+    for action in ("edit", "test", "off", "on", "secret", "delete", "deliveries/all/retry"):
+        assert other.post(f"{PAGE}/{known.id}/{action}", data=wish()).status_code == 403

@@ -52,7 +52,7 @@ def test_what_fails_is_sent_again_under_the_same_id(
     assert webhook.id == only.webhook_id
 
 
-def test_what_always_fails_is_given_up_and_says_why(
+def test_what_always_fails_is_a_dead_letter_that_says_why(
     webhook: Webhook, receiver: Receiver, relay: WebhookSender
 ) -> None:
     receiver.answers = [400] * 4
@@ -76,7 +76,7 @@ def test_a_refusal_that_no_database_could_store_is_one_all_the_same(
     assert [(each.tries, each.error) for each in deliveries()] == [(1, "400 Bad Request: no\ufffd")]
 
 
-def test_what_tells_of_no_event_in_the_log_is_given_up_at_once(
+def test_a_delivery_without_its_event_in_the_log_is_a_dead_letter_at_once(
     story: Story, webhook: Webhook, receiver: Receiver, relay: WebhookSender
 ) -> None:
     with transaction() as session:
@@ -101,7 +101,7 @@ def test_a_redirection_is_not_followed(
     assert receiver.asked == 1
 
 
-def test_one_that_is_away_is_left_alone_and_told_once_it_is_back(
+def test_one_that_is_away_is_left_alone_and_sent_to_once_it_is_back(
     webhook: Webhook, receiver: Receiver, relay: WebhookSender
 ) -> None:
     receiver.close()
@@ -167,7 +167,7 @@ def test_nothing_is_sent_while_webhooks_are_switched_off(
     assert not receiver.asked
 
 
-def test_what_is_old_is_let_go_and_what_waits_is_kept(
+def test_what_is_old_is_deleted_and_what_waits_is_kept(
     webhook: Webhook, receiver: Receiver, relay: WebhookSender
 ) -> None:
     due_to(webhook, 1)

@@ -134,13 +134,13 @@ def test_what_is_not_recorded_yet_shows(client: FlaskClient) -> None:
 def test_it_tells_how_old_the_last_backup_is(client: FlaskClient) -> None:
     age = "fairseat_backup_age_seconds", ()
     assert scraped(client)[age] == 0
-    deed(hours=3, action="room.limits")
+    audited(hours=3, action="room.limits")
     assert scraped(client)[age] >= 3 * 3600  # as nothing of it is in a backup
-    deed(hours=2, action="backup.made")
+    audited(hours=2, action="backup.made")
     assert 2 * 3600 <= scraped(client)[age] < 3 * 3600
 
 
-def deed(hours: int, action: str) -> None:
+def audited(hours: int, action: str) -> None:
     """Something that was done so many hours ago."""
     with transaction() as session:
         at = func.now() - timedelta(hours=hours)
@@ -211,7 +211,7 @@ def test_a_part_that_hangs_keeps_no_scrape_waiting(monkeypatch: pytest.MonkeyPat
     reading.join()
 
 
-def test_lag_sizes_and_pauses_are_told(client: FlaskClient, cast: Cast) -> None:
+def test_lag_sizes_and_pauses_are_exported(client: FlaskClient, cast: Cast) -> None:
     rush = a_rush(sections=1, students=1)
     claims(rush, [(rush.students[0], rush.sections[0])])
     drain(rush.term)

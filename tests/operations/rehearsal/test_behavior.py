@@ -40,7 +40,7 @@ def test_seats_are_asked_for_in_the_phases_of_the_table(acts: list[Act]) -> None
     assert shares(asked) == pytest.approx({each.name: each.claims for each in PHASES}, abs=NEAR)
 
 
-def test_seats_are_given_up_in_the_phases_of_the_table(acts: list[Act]) -> None:
+def test_seats_are_dropped_in_the_phases_of_the_table(acts: list[Act]) -> None:
     given = [act for act in acts if act.kind == "drop"]
     assert len(given) / EVERYONE == pytest.approx(behavior.DROPS, abs=NEAR)
     assert shares(given) == pytest.approx({each.name: each.drops for each in PHASES}, abs=NEAR)

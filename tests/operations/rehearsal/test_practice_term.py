@@ -94,7 +94,7 @@ def test_afterwards_nothing_of_it_is_left_but_rows_that_are_deleted(
     assert "Practice" not in browser_of(app, "max").get("/admin").text
 
 
-def test_afterwards_nobody_can_log_in_as_one_of_them(practice: PracticeTerm, app: Flask) -> None:
+def test_afterwards_no_one_can_log_in_as_one_of_them(practice: PracticeTerm, app: Flask) -> None:
     form = {"username": practice.usernames[0], "password": "let us practise"}
     assert app.test_client().post("/login", data=form).status_code == 302
     with transaction() as session:

@@ -114,7 +114,7 @@ def test_an_answer_counts_when_it_came() -> None:
     assert found["answers_per_second"] == 20
 
 
-def test_a_crowd_that_was_busy_itself_is_told_of() -> None:
+def test_a_crowd_that_was_busy_itself_is_reported() -> None:
     asked = answers(20, QUICK, lasts=50) + answers(25, SLOW, 1150.0, 50)
     found = report.advise(seen(asked, crowd=0.9), 2, 1000)
     assert found
@@ -136,11 +136,11 @@ def test_limits_and_processes_follow() -> None:
     assert (found["processes"] - 1) * found["per_minute"] * report.ADMIT_ALL < 2 * 10_000
 
 
-def test_there_is_no_advice_where_nobody_came_in() -> None:
+def test_there_is_no_advice_where_no_one_came_in() -> None:
     assert report.advise(seen(answers(20, QUICK), entered=0), 2, 1000) is None
 
 
-def test_phases_are_told_by_the_time() -> None:
+def test_phases_are_found_by_the_time() -> None:
     assert TIME.moment(TIME.time_of(RUSH.begin)) == RUSH.begin
     assert TIME.moment(0.0) == 0.0
 

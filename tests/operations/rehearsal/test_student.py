@@ -92,7 +92,7 @@ def test_what_they_have_already_is_refused(meet: Meet, practice: PracticeTerm) -
     assert student.claim(section, waits=False) == "refused"
 
 
-def test_nobody_is_sent_a_mail_and_no_program_is_told(
+def test_no_one_is_sent_a_mail_and_no_program_a_webhook(
     meet: Meet, practice: PracticeTerm, full: int
 ) -> None:
     with transaction() as session:
@@ -115,7 +115,7 @@ def test_who_can_not_log_in_is_turned_away(portal: Node, practice: PracticeTerm)
         student.log_in("not the password")
 
 
-def test_who_has_no_answer_is_told_so(practice: PracticeTerm) -> None:
+def test_who_has_no_answer_reads_so(practice: PracticeTerm) -> None:
     heard: list[Answer] = []
     nowhere = Student("http://127.0.0.1:9", practice.id, practice.usernames[0], heard.append)
     with pytest.raises(Unanswered):

@@ -168,7 +168,7 @@ def test_that_call_sends_it(
     assert postman.recipients == ["ada@u.example"]
 
 
-def test_one_that_could_not_be_sent_in_time_is_given_up(
+def test_one_that_could_not_be_sent_in_time_is_a_dead_letter(
     ada: FlaskClient, relay: MailSender, postman: Postman
 ) -> None:
     ask(ada)
@@ -187,7 +187,7 @@ def test_the_mail_is_in_the_language_of_its_reader(ada: FlaskClient, cast: Cast)
     assert a_letter().message["Content-Language"] == "es"
 
 
-def test_who_has_no_address_is_told(ada: FlaskClient) -> None:
+def test_who_has_no_address_reads_so(ada: FlaskClient) -> None:
     with transaction() as session:
         session.execute(update(Account).values(email=""))
     answer = ada.post("/captcha/code/mail")

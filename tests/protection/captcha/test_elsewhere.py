@@ -103,7 +103,7 @@ def test_where_it_fails_ours_takes_over_at_once(
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_where_nobody_listens_ours_takes_over_and_no_log_has_the_key(
+def test_where_no_one_listens_ours_takes_over_and_no_log_has_the_key(
     ada: FlaskClient,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,

@@ -24,7 +24,7 @@ def test_an_account_has_its_limit(ada: FlaskClient, address: str, most: int) -> 
     assert most <= until_limited(ada, address, most) < 2 * most
 
 
-def test_nobody_else_at_the_same_address_is_limited_by_it(
+def test_no_one_else_at_the_same_address_is_limited_by_it(
     ada: FlaskClient, ben: FlaskClient
 ) -> None:
     until_limited(ada, "/captcha", 30)

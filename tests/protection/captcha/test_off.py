@@ -14,7 +14,7 @@ def without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backend(), "settings", replace(backend().settings, captcha="off"))
 
 
-def test_a_captcha_that_is_off_asks_nobody(
+def test_a_captcha_that_is_off_asks_no_one(
     ada: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without(monkeypatch)

@@ -137,7 +137,7 @@ def test_any_part_may_be_anything(guarded: Flask, data: st.DataObject) -> None:
             captcha_puzzle.read(packed(told), 1)
 
 
-def test_a_form_without_scripts_is_told_too(ada: FlaskClient) -> None:
+def test_a_form_without_scripts_gets_it_too(ada: FlaskClient) -> None:
     answer = ada.post("/captcha", data={"payload": "garbage"})
     assert answer.status_code == 422
     assert BAD in answer.text

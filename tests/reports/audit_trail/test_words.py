@@ -1,4 +1,4 @@
-"""Only deeds that have a name can be noted."""
+"""Only actions that have a name can be stored."""
 
 import pytest
 

@@ -63,7 +63,7 @@ def test_a_decision_needs_one_replica_where_there_are_sentinels(
     assert settings(monkeypatch, "redis://s1").replicas == 0
 
 
-def test_as_many_replicas_are_needed_as_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_as_many_replicas_are_needed_as_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     assert settings(monkeypatch, "redis://s1", FAIRSEAT_REPLICAS="2").replicas == 2
     with pytest.raises(SettingsError, match="FAIRSEAT_REPLICAS=few is not a number"):
         settings(monkeypatch, "redis://s1", FAIRSEAT_REPLICAS="few")

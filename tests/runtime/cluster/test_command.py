@@ -29,7 +29,7 @@ def test_it_says_how_to_install_what_is_missing(monkeypatch: pytest.MonkeyPatch)
         demo_cluster.haproxy_program()
 
 
-def test_whoever_is_killed_comes_back_and_an_end_leaves_nobody(cluster: Up) -> None:
+def test_whoever_is_killed_comes_back_and_an_end_leaves_no_one(cluster: Up) -> None:
     cluster.start()
     folder = DataFolder(cluster.var / "cluster")
     known = folder.pids()

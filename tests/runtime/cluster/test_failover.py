@@ -70,7 +70,7 @@ def recorded(rush: Rush) -> int:
 
 
 @pytest.mark.parametrize("how", HOWS)
-def test_all_clients_follow_and_nothing_that_was_told_is_lost(
+def test_all_clients_follow_and_no_answered_decision_is_lost(
     how: signal.Signals, stage: Stage, rush: Rush, recorder: Child, heard: Any
 ) -> None:
     old = stage.primary()

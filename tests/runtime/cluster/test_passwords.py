@@ -11,7 +11,7 @@ from tests.runtime.cluster.replicated_ledger import Stage, until
 pytestmark = pytest.mark.slow
 
 
-def test_nobody_commands_a_server_or_a_sentinel_without_the_password(stage: Stage) -> None:
+def test_no_one_commands_a_server_or_a_sentinel_without_the_password(stage: Stage) -> None:
     for port in (*stage.at.servers, *stage.at.sentinels):
         for password in (None, "wrong"):
             with Redis(port=port, password=password) as redis, pytest.raises(AuthenticationError):

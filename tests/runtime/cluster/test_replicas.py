@@ -71,7 +71,7 @@ def test_where_no_replica_follows_claims_are_refused_and_nothing_is_half_done(
     assert backend.ledger.registrations(rush.term, cast.ada.id).enrolled
 
 
-def test_postgresql_never_hears_of_what_the_next_primary_does_not_know(
+def test_postgresql_never_gets_what_the_next_primary_does_not_know(
     stage: Stage, rush: Rush, backend: Backend
 ) -> None:
     student, section = rush.students[0], rush.sections[0]

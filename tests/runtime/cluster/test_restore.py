@@ -24,7 +24,7 @@ def rush(clustered: Backend) -> Rush:  # noqa: ARG001
     return rush
 
 
-def test_nothing_is_let_go_of_that_no_replica_would_hear_of(stage: Stage, rush: Rush) -> None:
+def test_nothing_is_deleted_that_no_replica_would_get(stage: Stage, rush: Rush) -> None:
     before, replicas = dump(rush.term), stage.replicas()
 
     def freeze(step: str, done: int, _all: int) -> None:

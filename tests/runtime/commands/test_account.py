@@ -97,7 +97,7 @@ def test_of_namesakes_one_must_be_chosen() -> None:
 
 
 @pytest.mark.usefixtures("cast")
-def test_a_instructor_who_has_an_account_is_nobody_elses() -> None:
+def test_an_instructor_with_an_account_is_no_one_elses() -> None:
     told = refused("eve", "--name", "Eve", "--teaches", "Iris")
     assert "No instructor without an account is named 'Iris'." in told
     assert kept("eve") is None
@@ -193,7 +193,9 @@ def test_what_was_done_is_kept() -> None:
         (["zoe", "--name", "Zoe", "--teaches", "Nobody"], None, "No instructor without an account"),
     ],
 )
-def test_what_makes_no_account_is_told(arguments: list[str], typed: str | None, why: str) -> None:
+def test_what_makes_no_account_is_reported(
+    arguments: list[str], typed: str | None, why: str
+) -> None:
     assert why in refused(*arguments, typed=typed)
     with transaction() as session:
         assert session.scalars(select(Account)).all() == []

@@ -100,14 +100,14 @@ def test_what_was_done_is_kept_with_its_reason(section: Any, cast: Cast) -> None
         ("ada", {"crn": "1"}, "Fall 2030 has no section with the CRN '1'."),
     ],
 )
-def test_what_is_not_there_is_told(student: str, where: dict[str, str], why: str) -> None:
+def test_what_is_not_there_is_reported(student: str, where: dict[str, str], why: str) -> None:
     refused = grant(student, **where)
     assert refused.exit_code == 1
     assert why in refused.output
 
 
 @pytest.mark.usefixtures("section")
-def test_a_term_that_is_not_there_is_told() -> None:
+def test_a_term_that_is_not_there_is_reported() -> None:
     refused = grant("ada", "--term", "Fall 1930")
     assert "There is no term named 'Fall 1930'." in refused.output
 
@@ -122,7 +122,7 @@ def test_a_term_that_is_not_there_is_told() -> None:
         (["--waive", "prerequisite", "--until", "soon", "--reason", "x"], "'soon'"),
     ],
 )
-def test_what_makes_no_sense_is_told(choices: list[str], why: str) -> None:
+def test_what_makes_no_sense_is_reported(choices: list[str], why: str) -> None:
     refused = override("ada", *choices)
     assert refused.exit_code == 2
     assert why in refused.output

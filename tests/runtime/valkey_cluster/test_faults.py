@@ -64,7 +64,7 @@ def all_is_kept(rush: Rush) -> None:
     assert audit_term(rush.term)["clean"]
 
 
-def test_a_killed_primary_is_replaced_and_nothing_told_is_lost(
+def test_a_killed_primary_is_replaced_and_no_answered_decision_is_lost(
     cluster: ValkeyCluster, rush: Rush, page: Page
 ) -> None:
     other = elsewhere(cluster, rush)
@@ -85,7 +85,7 @@ def test_a_killed_primary_is_replaced_and_nothing_told_is_lost(
     all_is_kept(rush)
 
 
-def test_a_decision_that_no_replica_has_is_not_told_even_if_asked_again(
+def test_a_decision_that_no_replica_has_is_not_answered_even_if_asked_again(
     cluster: ValkeyCluster, rush: Rush, backend: Backend
 ) -> None:
     student, section = rush.students[0], rush.sections[0]

@@ -9,7 +9,7 @@ from portal.core.db import transaction
 from portal.people import passwords
 from portal.people.models import Account
 from tests.cast import PASSWORD, Cast
-from tests.people.tokens import a_token, deeds, kept
+from tests.people.tokens import a_token, audit_entries, kept
 from tests.web.visitors import browser_of
 
 FRESH = "copper lantern walks twice"
@@ -110,9 +110,9 @@ def test_tokens_stay_valid_unless_revoked(ada: FlaskClient, cast: Cast) -> None:
 
 def test_audit_trail_has_the_change_without_the_password(ada: FlaskClient, cast: Cast) -> None:
     change(ada)
-    (deed,) = deeds()
-    assert (deed.action, deed.account_id) == ("password.change", cast.ada.account_id)
-    assert (deed.before, deed.after) == (None, None)
+    (entry,) = audit_entries()
+    assert (entry.action, entry.account_id) == ("password.change", cast.ada.account_id)
+    assert (entry.before, entry.after) == (None, None)
 
 
 def test_guessing_the_current_password_is_limited(ada: FlaskClient) -> None:

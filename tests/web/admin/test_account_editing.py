@@ -113,7 +113,7 @@ def test_what_is_wrong_is_named_and_nothing_is_stored(
     assert links() == []
 
 
-def test_name_and_address_are_edited_and_the_old_address_is_told(
+def test_name_and_address_are_edited_and_the_old_address_gets_a_mail(
     app: Flask, admin: FlaskClient
 ) -> None:
     nils = builders.an_account("nils", email="old@example.org")

@@ -136,7 +136,7 @@ def test_taken_back_clearance_refuses_again(
     assert "You can’t register yet" in pick(app, section)
 
 
-def test_student_is_told_each_time(
+def test_student_is_notified_each_time(
     app: Flask, adviser: FlaskClient, cast: Cast, section: Section
 ) -> None:
     number = hold(cast, cast.ada)
@@ -266,7 +266,7 @@ def test_only_an_adviser_is_assigned(boss: FlaskClient, cast: Cast, name: str) -
     assert f"{name} is not an adviser." in answer.text
 
 
-def test_nobody_is_their_own_adviser(app: Flask, boss: FlaskClient, cast: Cast) -> None:
+def test_no_one_is_their_own_adviser(app: Flask, boss: FlaskClient, cast: Cast) -> None:
     with transaction() as session:
         ada = session.get_one(Account, cast.ada.account_id)
         ada.staff_roles = ["adviser"]
@@ -285,7 +285,7 @@ def test_nobody_is_their_own_adviser(app: Flask, boss: FlaskClient, cast: Cast) 
     assert not lifted(number)
 
 
-def test_second_of_two_admins_is_told(boss: FlaskClient, cast: Cast, vic: Account) -> None:
+def test_second_of_two_admins_reads_so(boss: FlaskClient, cast: Cast, vic: Account) -> None:
     for _ in range(2):  # the same form again changes nothing more
         assert assign(boss, cast.ada, "vic").status_code == 303
     late = assign(boss, cast.ada, "")

@@ -273,7 +273,7 @@ def test_term_is_not_deleted_before_its_decisions_are_recorded(
     assert admin.post(address(coming), data=REASON).status_code == 303
 
 
-def test_exports_leave_out_what_is_deleted_and_imports_restore_it_only_if_told(
+def test_exports_leave_out_what_is_deleted_and_imports_restore_it_only_on_request(
     admin: FlaskClient, course: Course, tmp_path: Path
 ) -> None:
     before, after = tmp_path / "before.zip", tmp_path / "after.zip"

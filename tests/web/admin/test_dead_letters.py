@@ -54,8 +54,8 @@ def unreadable(backend: Backend, rush: Rush) -> str:
     return f"{int(last) + 1}-0"
 
 
-def address(letter: DeadLetter, deed: str) -> str:
-    return f"/admin/operations/jobs/{letter.id}/{deed}"
+def address(letter: DeadLetter, action: str) -> str:
+    return f"/admin/operations/jobs/{letter.id}/{action}"
 
 
 def entries() -> list[Any]:
@@ -98,8 +98,8 @@ def test_dead_letter_is_discarded_after_confirmation(
     assert (entries(), len(dead_letters.find_all(backend.redis))) == ([], 1)
     assert admin.post(address(letter, "discard"), data=WHY).status_code == 303
     assert dead_letters.find_all(backend.redis) == []
-    for deed in ("retry", "discard"):  # another admin has settled it
-        for again in (admin.get(address(letter, deed)), admin.post(address(letter, deed))):
+    for action in ("retry", "discard"):  # another admin has settled it
+        for again in (admin.get(address(letter, action)), admin.post(address(letter, action))):
             assert again.status_code == 409
             assert "This job no longer exists" in again.text
     assert [entry.action for entry in entries()] == ["job.discard"]

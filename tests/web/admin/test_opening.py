@@ -229,7 +229,7 @@ def test_a_paused_line_rings_until_one_press_resumes_it(
 # The rehearsal's advice
 
 
-def test_missing_rehearsal_is_said(admin: FlaskClient, term: Term, window: WindowView) -> None:
+def test_missing_rehearsal_is_shown(admin: FlaskClient, term: Term, window: WindowView) -> None:
     page = text(admin.get(address(term, window)).text)
     assert "No rehearsal has been run on this portal yet." in page
     assert address(term, window, "/advice") not in page
@@ -256,7 +256,7 @@ def test_advice_stands_beside_the_limits_with_date_and_machine(
         ({"advice": None}, "None: no student was admitted in time."),
     ],
 )
-def test_what_to_doubt_about_a_rehearsal_is_said(
+def test_doubts_about_a_rehearsal_are_shown(
     admin: FlaskClient, term: Term, window: WindowView, rehearsal: Any, doubt: str
 ) -> None:
     a_rehearsal(**rehearsal)

@@ -82,7 +82,7 @@ def test_change_is_in_the_audit_trail(boss: FlaskClient, cast: Cast, zoe: Accoun
     assert "Auditor" in shown
 
 
-def test_second_of_two_admins_is_told(boss: FlaskClient, zoe: Account) -> None:
+def test_second_of_two_admins_reads_so(boss: FlaskClient, zoe: Account) -> None:
     save(boss, zoe, [], "auditor")
     late = save(boss, zoe, [], "help_desk")
     assert late.status_code == 409

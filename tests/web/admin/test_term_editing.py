@@ -170,7 +170,7 @@ def test_live_updates_do_not_show_a_draft(term: Term, section: Section, cast: Ca
 
 
 @pytest.mark.parametrize("state", ["draft", "published"])
-def test_nobody_is_notified_about_a_draft(
+def test_no_one_is_notified_about_a_draft(
     term: Term, section: Section, cast: Cast, state: str
 ) -> None:
     put(term, state)
@@ -324,7 +324,7 @@ def test_archived_term_is_offered_only_as_history(
     assert f"/admin/terms/{old.id}/sections" in admin.get(f"/admin/terms/{old.id}").text
 
 
-def test_second_admin_is_told_that_it_has_changed(admin: FlaskClient, term: Term) -> None:
+def test_second_admin_reads_that_it_has_changed(admin: FlaskClient, term: Term) -> None:
     put(term, "archived")
     assert change(admin, term, "publish").status_code == 409
     assert admin.get(f"/admin/terms/{term.id}/publish").status_code == 409

@@ -1,4 +1,4 @@
-"""GET and POST /admin/terms/<t>/windows/<w>/room, …/room/<deed>, GET …/room/figures."""
+"""GET and POST /admin/terms/<t>/windows/<w>/room, …/room/<action>, GET …/room/figures."""
 
 from dataclasses import replace
 from typing import Any
@@ -129,17 +129,17 @@ def test_queue_that_never_ran_resumes_with_the_settings(
 
 
 @pytest.mark.parametrize(
-    ("deed", "effect"),
+    ("action", "effect"),
     [
         ("pause", "No more students are admitted."),
         ("off", "All waiting and arriving students are admitted at once."),
     ],
 )
 def test_pause_and_switch_need_confirmation_and_a_reason(
-    admin: FlaskClient, term: Term, window: WindowView, deed: str, effect: str
+    admin: FlaskClient, term: Term, window: WindowView, action: str, effect: str
 ) -> None:
     press(admin, address(window, term), knobs(60, 5))
-    question = address(window, term, f"/{deed}")
+    question = address(window, term, f"/{action}")
     assert question in admin.get(address(window, term, "/figures")).text
     page = " ".join(admin.get(question).text.split())
     assert "60 per minute, 5 at once" in page
@@ -180,8 +180,8 @@ def test_limits_of_a_paused_room_say_what_resumes_it(
 def test_action_without_effect_is_not_offered(
     admin: FlaskClient, term: Term, window: WindowView
 ) -> None:
-    for deed in ("on", "resume"):
-        answer = admin.get(address(window, term, f"/{deed}"))
+    for action in ("on", "resume"):
+        answer = admin.get(address(window, term, f"/{action}"))
         assert answer.status_code == 409
         assert 'name="seen"' not in answer.text
     assert admin.get(address(window, term, "/explode")).status_code == 404

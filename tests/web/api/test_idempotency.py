@@ -159,8 +159,8 @@ def test_refused_drop_or_leave_is_replayed(ada: Caller, term: Any, cast: Cast, a
     assert claim(cast.ada, section).outcome != "refused"
     again = ada.post(f"/register/{act}", gone, Idempotency_Key=KEY)
     assert (again.status_code, replayed(again)) == (409, True)
-    standing = parts().ledger.registrations(term.id, cast.ada.id)
-    assert len(standing.enrolled + standing.waiting) == 1
+    registrations = parts().ledger.registrations(term.id, cast.ada.id)
+    assert len(registrations.enrolled + registrations.waiting) == 1
 
 
 def test_replay_matches_after_a_catalog_change(ada: Caller, term: Any, cast: Cast) -> None:

@@ -145,7 +145,7 @@ def test_only_instructors_of_the_section_and_admins_decide(
     assert iris.get(f"{HERE}/{made}").status_code == 404
 
 
-def test_the_instructor_hears_of_it_and_admins_only_without_one(
+def test_the_instructor_is_notified_and_admins_only_without_one(
     iris: FlaskClient, section: Section, term: Term, cast: Cast
 ) -> None:
     an_application("consent", cast.ada, section)

@@ -107,7 +107,7 @@ def test_after_the_last_day_to_withdraw_the_office_is_asked(
     assert "/applications/new/withdrawal" not in answer.text
 
 
-def test_a_swap_gives_up_a_seat_and_names_that_seat_in_the_way_to_withdraw(
+def test_a_swap_drops_a_seat_and_names_that_seat_in_the_way_to_withdraw(
     ada: FlaskClient, term: Term, section: Section
 ) -> None:
     other = builders.a_section(builders.a_course("MAT-1"), term)

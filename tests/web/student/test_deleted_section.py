@@ -30,16 +30,18 @@ def test_history_names_a_deleted_section(ada: FlaskClient, term: Any) -> None:
     assert f"section {section.id}" not in text
 
 
-@pytest.mark.parametrize("deeds", [("unpublish",), ("unpublish", "delete"), ("cancel", "reoffer")])
+@pytest.mark.parametrize(
+    "actions", [("unpublish",), ("unpublish", "delete"), ("cancel", "reoffer")]
+)
 def test_history_names_a_section_that_became_a_draft_again(
-    app: Flask, ada: FlaskClient, term: Any, deeds: tuple[str, ...]
+    app: Flask, ada: FlaskClient, term: Any, actions: tuple[str, ...]
 ) -> None:
     section = builders.a_section(builders.a_course(), term)
     press(ada, section, "pick")
     press(ada, section, "drop")
     drain(term.id)
-    for deed in deeds:
-        assert do(browser_of(app, "max"), section, deed, "Why not").status_code == 303
+    for action in actions:
+        assert do(browser_of(app, "max"), section, action, "Why not").status_code == 303
     forget()
     text = words(ada.get(f"/terms/{term.id}/history").text)
     assert "CSC 1100-01" in text

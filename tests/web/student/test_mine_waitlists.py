@@ -63,7 +63,7 @@ def test_skipped_student_sees_the_reasons(ada: FlaskClient, term: Any, cast: Cas
     assert "You keep your waitlist position" in text
 
 
-def test_class_at_the_same_time_is_said_before_a_seat_opens(ada: FlaskClient, term: Any) -> None:
+def test_class_at_the_same_time_is_shown_before_a_seat_opens(ada: FlaskClient, term: Any) -> None:
     at_ten = (Meets(),)
     wanted, other = (
         builders.a_section(builders.a_course(code), term, capacity=seats, meetings=at_ten)

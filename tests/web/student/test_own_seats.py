@@ -179,7 +179,7 @@ def test_waitlisted_student_without_a_corequisite_is_led_to_it(ada: FlaskClient,
     assert f"{address(full, 'pick')}?with=" not in mine
 
 
-def test_rows_that_said_a_refusal_are_drawn_again_but_are_no_former_seats(
+def test_rows_with_a_refusal_are_drawn_again_but_are_no_former_seats(
     app: Flask, ada: FlaskClient, term: Any, cast: Cast
 ) -> None:
     builders.an_open_window(term)

@@ -58,11 +58,11 @@ def change(admin: FlaskClient, section: Section, **fields: Any) -> TestResponse:
 
 
 def do(
-    admin: FlaskClient, section: Section, deed: str, reason: str = "No teacher."
+    admin: FlaskClient, section: Section, action: str, reason: str = "No teacher."
 ) -> TestResponse:
     """Change the status: publish, confirm, cancel, delete and so on."""
     form = {"version": str(stored(section).version), "reason": reason}
-    return admin.post(address(section, f"/{deed}"), data=form)
+    return admin.post(address(section, f"/{action}"), data=form)
 
 
 def seats(section: Section) -> SeatCounts:

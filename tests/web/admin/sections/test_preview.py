@@ -258,11 +258,11 @@ def test_student_page_shows_conflicts(admin: FlaskClient, taken: Section, cast: 
     assert "CSC 1100-01 and MAT 1000-02 meet at the same time (Mon Thu 12:00–1:20 pm)." in answer
 
 
-@pytest.mark.parametrize("deed", ["cancel", "confirm"])
+@pytest.mark.parametrize("action", ["cancel", "confirm"])
 def test_cancel_and_close_name_every_affected_student(
-    admin: FlaskClient, taken: Section, cast: Cast, deed: str
+    admin: FlaskClient, taken: Section, cast: Cast, action: str
 ) -> None:
-    page = admin.get(address(taken, f"/{deed}")).text
+    page = admin.get(address(taken, f"/{action}")).text
     for student in (cast.ada, cast.ben, cast.cleo):
         assert record(student, taken) in page
 

@@ -83,7 +83,7 @@ def test_section_in_which_a_student_registers_meanwhile_stays_published(
     assert seats(section).taken == 1
 
 
-def test_section_stays_published_if_the_ledger_does_not_hear_of_the_draft(
+def test_section_stays_published_if_the_ledger_does_not_get_the_draft(
     admin: FlaskClient, section: Section, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(effects, "send_sections", lambda *_: False)
@@ -179,7 +179,7 @@ def test_canceled_section_cannot_be_claimed(
 
 
 @pytest.mark.parametrize(
-    ("deed", "status", "why"),
+    ("action", "status", "why"),
     [
         ("publish", "CANCELED", "is canceled"),
         ("confirm", "NEW", "is a draft"),
@@ -189,13 +189,13 @@ def test_canceled_section_cannot_be_claimed(
     ],
 )
 def test_forbidden_status_change_is_refused_with_the_reason(
-    admin: FlaskClient, term: Term, deed: str, status: str, why: str
+    admin: FlaskClient, term: Term, action: str, status: str, why: str
 ) -> None:
     section = builders.a_section(builders.a_course("CSC-1300"), term, status=status)
-    answer = admin.get(address(section, f"/{deed}"))
+    answer = admin.get(address(section, f"/{action}"))
     assert answer.status_code == 409
     assert why in errors(answer)
-    answer = do(admin, section, deed)
+    answer = do(admin, section, action)
     assert answer.status_code == 409
     assert why in errors(answer)
     assert stored(section).status == status
@@ -297,17 +297,17 @@ def take_back(section: Section) -> None:
 
 
 def test_each_status_change_is_audited(admin: FlaskClient, draft: Section, cast: Cast) -> None:
-    deeds = (
+    actions = (
         *("publish", "unpublish", "publish", "confirm", "reopen", "cancel"),
         *("reoffer", "publish", "cancel", "delete", "undelete"),
     )
-    for deed in deeds:
-        assert do(admin, draft, deed, f"To {deed}.").status_code == 303
+    for action in actions:
+        assert do(admin, draft, action, f"To {action}.").status_code == 303
     found = entries()
-    assert set(deeds) == STATUS_CHANGES.keys()
-    assert [each.action for each in found] == [f"section.{deed}" for deed in deeds]
+    assert set(actions) == STATUS_CHANGES.keys()
+    assert [each.action for each in found] == [f"section.{action}" for action in actions]
     assert {each.account_id for each in found} == {cast.max.id}
-    assert [each.reason for each in found] == [f"To {deed}." for deed in deeds]
+    assert [each.reason for each in found] == [f"To {action}." for action in actions]
     for each in found:
         assert each.before
         assert each.after
@@ -335,7 +335,7 @@ def test_form_sent_again_gets_the_same_answer(admin: FlaskClient, section: Secti
 
 
 @pytest.mark.parametrize(
-    ("deed", "status"),
+    ("action", "status"),
     [
         ("publish", "OPEN"),
         ("confirm", "CONFIRMED"),
@@ -345,14 +345,14 @@ def test_form_sent_again_gets_the_same_answer(admin: FlaskClient, section: Secti
     ],
 )
 def test_change_that_is_already_done_has_no_conflict(
-    admin: FlaskClient, term: Term, deed: str, status: str
+    admin: FlaskClient, term: Term, action: str, status: str
 ) -> None:
     section = builders.a_section(builders.a_course("CSC-1300"), term, status=status)
-    page = text_of(admin.get(address(section, f"/{deed}")))
+    page = text_of(admin.get(address(section, f"/{action}")))
     assert "This was already done." in page
     assert "Please fix the following" not in page
     assert f"← CSC 1300-{section.number}" in page
-    assert do(admin, section, deed).status_code == 409
+    assert do(admin, section, action).status_code == 409
     assert not entries()
 
 

@@ -291,7 +291,7 @@ def test_an_import_under_another_number_follows_the_student(
     assert stored(student).number == "S-9"
 
 
-def test_a_changed_address_is_told_to_the_old_one_and_admins_keep_theirs(
+def test_a_changed_address_is_mailed_to_the_old_one_and_admins_keep_theirs(
     admin: FlaskClient, cast: Cast
 ) -> None:
     page = of(cast.ada)

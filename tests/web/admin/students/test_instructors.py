@@ -31,9 +31,9 @@ def hers(term: Term, cast: Cast) -> Section:
     return builders.a_section(builders.a_course("CSC-1100"), term, instructor=cast.iris)
 
 
-def act(boss: FlaskClient, instructor: Instructor, deed: str, **fields: str) -> TestResponse:
+def act(boss: FlaskClient, instructor: Instructor, action: str, **fields: str) -> TestResponse:
     form = {"account": "iris", "reason": WHY, **fields}
-    return boss.post(f"/admin/instructors/{instructor.id}/{deed}", data=form)
+    return boss.post(f"/admin/instructors/{instructor.id}/{action}", data=form)
 
 
 def classes(app: Flask, cast: Cast) -> str:

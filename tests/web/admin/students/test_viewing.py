@@ -127,7 +127,7 @@ def test_sockets_and_tokens_are_closed(app: Flask, cast: Cast) -> None:
     assert ada.language == ""
 
 
-def test_nobody_with_another_role_is_viewed(app: Flask, cast: Cast) -> None:
+def test_no_one_with_another_role_is_viewed(app: Flask, cast: Cast) -> None:
     with transaction() as session:
         hers = update(Account).where(Account.id == cast.ada.account_id)
         session.execute(hers.values(staff_roles=["auditor"]))

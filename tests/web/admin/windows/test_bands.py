@@ -145,7 +145,7 @@ def test_bands_that_another_admin_changed_are_not_overwritten(
     assert stored(term) == [{"credits": 90}]
 
 
-def test_two_admins_at_once_are_told_so(
+def test_second_of_two_admins_at_once_reads_so(
     admin: FlaskClient, section: Section, term: Term, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert section

@@ -94,7 +94,7 @@ def test_the_backup_of_a_canceled_section_takes_its_place(
     assert held(term, cast.ada) == [backup.id]
 
 
-def test_a_canceled_backup_is_passed_over(ada: FlaskClient, term: Any, cast: Cast) -> None:
+def test_a_canceled_alternative_is_skipped(ada: FlaskClient, term: Any, cast: Cast) -> None:
     first, lost = a_class(term, "CSC-1100"), a_class(term, "ART-160")
     plan(term, cast.ada, line(first.id, lost.id))
     cancel(lost)

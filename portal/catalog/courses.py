@@ -5,23 +5,28 @@ credits, prerequisites, corequisites and a title of its own. A new one begins wi
 course. Existing ones follow a change only in the chosen terms.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any
 
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
-from portal.catalog import formatting, requisites, sections
+from portal.catalog import sections
 from portal.catalog.deletion import REQUIRES, Dependency, InTheWay, Obstacle, find_obstacles
 from portal.catalog.models import Course, Department, Section, Subject, Term
-from portal.catalog.record_details import Field, RecordChange, RecordDetails, Taken, text_lines
+from portal.catalog.record_details import RecordChange, RecordDetails, Taken, described, text, texts
 from portal.catalog.requisites import Tree
-from portal.catalog.section_fields import SectionDetails
+from portal.catalog.section_fields import (
+    LONGEST_NOTE,
+    SectionDetails,
+    credit_lines,
+    requisite,
+)
 from portal.catalog.sections import EDITABLE, SeenSection, StoredSection
 from portal.catalog.spellings import subject_of
 from portal.core.db import ChangedMeanwhile, transaction
@@ -59,10 +64,6 @@ USES_OF_CODE = (
 )
 
 
-def _tree(tree: Tree | None) -> list[str]:
-    return [requisites.write(tree, requisites.shown)] if tree else []
-
-
 def _for_whom(public: bool) -> list[str]:  # noqa: FBT001  a value of a field
     return [_("Every student") if public else _("Some students")]
 
@@ -71,53 +72,31 @@ def _for_whom(public: bool) -> list[str]:  # noqa: FBT001  a value of a field
 class CourseDetails(RecordDetails):
     """Every field of a course that an admin may set; departments and majors are codes."""
 
-    FIELDS: ClassVar[Mapping[str, Field]] = {
-        "code": (_l("Code"), text_lines),
-        "title": (_l("Title"), text_lines),
-        "department": (_l("Department"), text_lines),
-        "credits": (_l("Credits"), lambda credits_: [formatting.credit_range(*credits_)]),
-        "description": (_l("Description"), text_lines),
-        "offered": (_l("Offered"), text_lines),
-        "categories": (_l("Categories"), list),
-        "prerequisites": (_l("Prerequisites"), _tree),
-        "corequisites": (_l("Corequisites"), _tree),
-        "public": (_l("For"), _for_whom),
-        "majors": (_l("Majors and minors"), list),
-        "levels": (_l("Levels"), list),
-        "years": (_l("Class years"), list),
-    }
-
-    code: str
-    title: str
-    department: str
-    credits: tuple[Decimal, Decimal]
-    description: str = ""
-    offered: str = ""
-    categories: tuple[str, ...] = ()
-    prerequisites: Tree | None = None
-    corequisites: Tree | None = None
-    public: bool = True  # for everyone, else for students with one of these
-    majors: tuple[str, ...] = ()
-    levels: tuple[str, ...] = ()
-    years: tuple[str, ...] = ()
+    code: str = text(_l("Code"), 24)
+    title: str = text(_l("Title"), 200)
+    department: str = described("", _l("Department"))
+    credits: tuple[Decimal, Decimal] = described(
+        (Decimal(0), Decimal(0)), _l("Credits"), lines=credit_lines
+    )
+    description: str = text(_l("Description"), LONGEST_NOTE, lines=str.splitlines)
+    offered: str = text(_l("Offered"), 200)
+    categories: tuple[str, ...] = texts(_l("Categories"))
+    prerequisites: Tree | None = requisite(_l("Prerequisites"))
+    corequisites: Tree | None = requisite(_l("Corequisites"))
+    # For everyone, else for students with one of these.
+    public: bool = described(default=True, label=_l("For"), lines=_for_whom, stored_as="bool")
+    majors: tuple[str, ...] = texts(_l("Majors and minors"), stored_as="")
+    levels: tuple[str, ...] = texts(_l("Levels"))
+    years: tuple[str, ...] = texts(_l("Class years"))
 
 
 def details(session: Session, course: Course) -> CourseDetails:
     department = session.get_one(Department, course.department_id)
     return CourseDetails(
-        code=course.code,
-        title=course.title,
+        **CourseDetails.plain_values(course),
         department=department.code,
         credits=(course.credits_min, course.credits_max),
-        description=course.description,
-        offered=course.offered,
-        categories=tuple(course.categories),
-        prerequisites=course.prerequisites,
-        corequisites=course.corequisites,
-        public=course.public,
         majors=tuple(sorted(each.code for each in course.restricted_to)),
-        levels=tuple(course.levels),
-        years=tuple(course.years),
     )
 
 
@@ -264,17 +243,11 @@ def _write(session: Session, course: Course, wanted: CourseDetails) -> None:
     """Write the details. Raise ChangedMeanwhile if the department or a major is deleted."""
     if course.code != wanted.code or course.subject_id is None:
         course.subject_id = _subject(session, wanted)
-    course.code, course.title = wanted.code, wanted.title
+    wanted.write_plain(course)
     [department] = _known(session, Department, [wanted.department])
     course.department_id = department.id
     course.credits_min, course.credits_max = wanted.credits
-    course.description, course.offered = wanted.description, wanted.offered
-    course.categories = list(wanted.categories)
-    course.prerequisites = dict(wanted.prerequisites) if wanted.prerequisites else None
-    course.corequisites = dict(wanted.corequisites) if wanted.corequisites else None
-    course.public = wanted.public
     course.restricted_to = _known(session, Subject, wanted.majors)
-    course.levels, course.years = list(wanted.levels), list(wanted.years)
 
 
 def _subject(session: Session, wanted: CourseDetails) -> int:

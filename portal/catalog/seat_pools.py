@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from portal.catalog import requisites
 from portal.catalog.models import Course, Pool, Section
-from portal.catalog.section_fields import Difference, Lines
+from portal.catalog.record_details import Difference, Lines
 from portal.core.i18n import _, _n
 
 FEWEST = 2  # sections that make a pool

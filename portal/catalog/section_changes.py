@@ -8,7 +8,8 @@ from typing import Any
 from sqlalchemy import ForeignKey
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from portal.catalog.section_fields import FIELDS, Lines, meeting_line
+from portal.catalog.record_details import Lines
+from portal.catalog.section_fields import FIELDS, meeting_line
 from portal.catalog.views import MeetingView
 from portal.core.db import Base
 

@@ -1,9 +1,7 @@
 """The fields of a section that an admin may set: one table from which the rest is derived.
 
-Each attribute of `SectionDetails` describes a field completely. These parts are derived from it:
-the admin's form and its checks, the differences on the confirmation page, the stored columns, and
-the audit trail with its labels; notifications of changes, the columns of imports, the records that
-imports compare, exports, and the facts in the section picker.
+It is a table of `record_details.py`. More is derived from it than for other records: notifications
+of changes, the columns of imports, and the facts in the section picker.
 
 `docs/developers-guide.md` shows how to add a plain field, which is a text or number of its own. A
 field of another shape, such as the meetings, is an attribute of `SectionDetails`. It is read and
@@ -13,15 +11,22 @@ The importer reads plain texts out of the column that `imported_from` names. `PL
 SQL that compares and stores records: see `exchange/records.py`.
 """
 
-# ruff: noqa: RUF009 - the calls in the classes below give immutable defaults
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from portal.catalog import cohort_names, formatting, requisites, restrictions
 from portal.catalog.local_time import local_clock
+from portal.catalog.record_details import (
+    Lines,
+    RecordDetails,
+    RecordField,
+    described,
+    text,
+    text_lines,
+)
 from portal.catalog.requisites import Tree
 from portal.catalog.spellings import Unclear, Unreadable, code_of, credits_of
 from portal.core.i18n import _, _l
@@ -29,49 +34,20 @@ from portal.core.i18n import _, _l
 if TYPE_CHECKING:
     from portal.catalog.views import MeetingView, ReserveView
 
-PARTS = ("about", "seats", "lists", "rules")
-Lines = list[str]  # a value as people read it
 MOST_SEATS = 100_000
 LONGEST_NOTE = 4000  # characters
 AMOUNT = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 MOST_NAMES = 10_000  # that a line of the audit trail gives: two long lists must not read alike
 
 
-@dataclass(frozen=True)
-class Difference:
-    """A field that differs between two versions of a record."""
-
-    label: str
-    old: Lines
-    new: Lines
-
-
 @dataclass(frozen=True, kw_only=True)
-class SectionField:
-    """The description of a field; `name` is its key in forms, records and the audit trail."""
+class SectionField(RecordField):
+    """The description of a field of sections."""
 
-    name: str = ""
-    label: str
-    lines: Callable[[Any], Lines]
-    part: Literal["about", "seats", "lists", "rules"]  # of the form
-    hint: str = ""
-    # One column of `sections` stores a plain field unchanged.
-    column: str = ""
-    stored_as: Literal["", "text", "int", "bool", "jsonb"] = ""
-    longest: int = 0  # characters of a text
-    missing: str = ""  # the error for a blank value; "" if the field is optional
-    several_lines: bool = False
-    # A field that is typed as a text of its own form: how it is read and written.
-    parse: Callable[[str], Any] | None = None  # raises Unclear
-    write: Callable[[Any], str] = str
+    part: Literal["about", "seats", "lists", "rules"] = "about"  # of the form
     imported_from: str = ""  # its column in sections.csv; `headings.py` may have other headings
     notified: bool = False  # students who have a seat or wait are notified of a change
     picker: bool = False  # students read it among the facts of a section
-
-    @property
-    def plain(self) -> bool:
-        """Return whether a column of `sections` stores it unchanged."""
-        return bool(self.stored_as)
 
 
 class NamedInstructor(NamedTuple):
@@ -81,15 +57,9 @@ class NamedInstructor(NamedTuple):
     name: str
 
 
-def text(label: str, longest: int, **more: Any) -> Any:
-    """Define a plain text."""
-    known = {"part": "about", "stored_as": "text", "lines": _text_lines}
-    return _define("", label=label, longest=longest, **known | more)
-
-
 def count(label: str, **more: Any) -> Any:
     """Define a plain whole number."""
-    return _define(0, label=label, part="seats", stored_as="int", lines=_text_lines, **more)
+    return described(0, label, part="seats", stored_as="int", most=MOST_SEATS, **more)
 
 
 def flag(label: str, text: str, **more: Any) -> Any:
@@ -98,27 +68,27 @@ def flag(label: str, text: str, **more: Any) -> Any:
     def lines(on: Any) -> Lines:
         return [str(text)] if on else []
 
-    known = {"part": "rules", "stored_as": "bool", "lines": lines}
-    return _define(default=False, label=label, **known | more)
+    return described(
+        default=False, label=label, part="rules", stored_as="bool", lines=lines, **more
+    )
 
 
 def requisite(label: str, **more: Any) -> Any:
     """Define a tree of courses."""
-    return _define(
+    return described(
         None,
-        label=label,
-        part="rules",
+        label,
         stored_as="jsonb",
         several_lines=True,
-        lines=lambda tree: _text_lines(requisites.write(tree, requisites.shown)),
+        lines=lambda tree: text_lines(requisites.write(tree, requisites.shown)),
         write=requisites.write,
         **{"parse": requisites.parse} | more,
     )
 
 
-def other(default: Any, label: str, lines: Callable[[Any], Lines], **more: Any) -> Any:
-    """Define a field that no single column stores unchanged."""
-    return _define(default, label=label, lines=lines, **{"part": "lists"} | more)
+def credit_lines(credits_: tuple[Decimal, Decimal]) -> Lines:
+    """Return the least and the most credits in one line."""
+    return [formatting.credit_range(*credits_)]
 
 
 def meeting_line(view: "MeetingView") -> str:
@@ -169,14 +139,6 @@ def parse_codes(written: str) -> tuple[str, ...]:
     return tuple(sorted(codes))
 
 
-def _define(default: Any, **known: Any) -> Any:
-    return field(default=default, metadata={"field": SectionField(**known)})
-
-
-def _text_lines(value: Any) -> Lines:
-    return [str(value)] if str(value) else []
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlainFields:
     """Fields that a column of `sections` stores unchanged; pages read them for each section."""
@@ -197,7 +159,7 @@ class PlainFields:
     kind: str = text(
         _l("Kind"),
         60,
-        lines=lambda kind: _text_lines(formatting.kind(kind)),
+        lines=lambda kind: text_lines(formatting.kind(kind)),
         imported_from="schedule_type",
     )
     capacity: int = count(_l("Seats"))
@@ -209,6 +171,7 @@ class PlainFields:
     )
     prerequisites: Tree | None = requisite(
         _l("Prerequisites"),
+        part="rules",
         hint=_l(
             "Courses to pass first, such as: CSC 1100 with C and (MAT 1010 or MAT 1020)."
             " “with C” means a grade of C or better."
@@ -217,6 +180,7 @@ class PlainFields:
     )
     corequisites: Tree | None = requisite(
         _l("Corequisites"),
+        part="rules",
         parse=requisites.parse_ungraded,
         hint=_l(
             "Courses to take in the same term, in the same format. If two courses name"
@@ -234,31 +198,39 @@ class PlainFields:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SectionDetails(PlainFields):
+class SectionDetails(PlainFields, RecordDetails):
     """Every field of a section that an admin may set; the status is separate."""
 
-    credits: tuple[Decimal, Decimal] = other(
+    FIELD: ClassVar = SectionField
+    PARTS: ClassVar = ("about", "seats", "lists", "rules")
+
+    credits: tuple[Decimal, Decimal] = described(
         (Decimal(0), Decimal(0)),
         _l("Credits"),
-        lambda credits_: [formatting.credit_range(*credits_)],
+        lines=credit_lines,
         part="seats",
         parse=parse_credits,
         write=write_credits,
         notified=True,
     )
-    meetings: "tuple[MeetingView, ...]" = other(
-        (), _l("Meetings"), lambda meetings: [*map(meeting_line, meetings)], notified=True
-    )
-    instructors: tuple[NamedInstructor, ...] = other(
+    meetings: "tuple[MeetingView, ...]" = described(
         (),
-        _l("Instructors"),
-        lambda instructors: [each.name for each in instructors],
+        _l("Meetings"),
+        lines=lambda meetings: [*map(meeting_line, meetings)],
+        part="lists",
         notified=True,
     )
-    restrictions: tuple[tuple[str, str, str], ...] = other(
+    instructors: tuple[NamedInstructor, ...] = described(
+        (),
+        _l("Instructors"),
+        lines=lambda instructors: [each.name for each in instructors],
+        part="lists",
+        notified=True,
+    )
+    restrictions: tuple[tuple[str, str, str], ...] = described(
         (),
         _l("Restrictions"),
-        lambda rules: restrictions.write(rules).splitlines(),
+        lines=lambda rules: restrictions.write(rules).splitlines(),
         part="rules",
         hint=_l("One per line, such as “must be level: Graduate” or “may not be major: Biology”"),
         several_lines=True,
@@ -266,29 +238,22 @@ class SectionDetails(PlainFields):
         write=restrictions.write,
         notified=True,
     )
-    cross_lists: tuple[str, ...] = other(
+    cross_lists: tuple[str, ...] = described(
         (),
         _l("Also offered as"),
-        lambda codes: [*map(requisites.shown, codes)],
+        lines=lambda codes: [*map(requisites.shown, codes)],
         part="rules",
         hint=_l("Codes of other courses, separated by commas."),
         parse=parse_codes,
         write=", ".join,
     )
-    reserves: "tuple[ReserveView, ...]" = other(  # by their order; id 0 = not stored yet
-        (), _l("Reserved seats"), lambda reserves: [*map(reserve_line, reserves)]
+    reserves: "tuple[ReserveView, ...]" = described(  # by their order; id 0 = not stored yet
+        (),
+        _l("Reserved seats"),
+        lines=lambda reserves: [*map(reserve_line, reserves)],
+        part="lists",
     )
 
 
-def _fields() -> Iterable[SectionField]:
-    for each in fields(SectionDetails):
-        known: SectionField = each.metadata["field"]
-        column = known.column or (each.name if known.plain else "")
-        yield SectionField(**vars(known) | {"name": each.name, "column": column})
-
-
-# In the order in which people read them.
-FIELDS: Mapping[str, SectionField] = {
-    each.name: each for each in sorted(_fields(), key=lambda each: PARTS.index(each.part))
-}
-PLAIN = tuple(each for each in FIELDS.values() if each.plain)
+FIELDS: Mapping[str, SectionField] = SectionDetails.fields()
+PLAIN: tuple[SectionField, ...] = SectionDetails.plain_fields()

@@ -27,14 +27,9 @@ from portal.catalog.models import (
     Term,
     section_instructors,
 )
+from portal.catalog.record_details import Difference
 from portal.catalog.seat_pools import SeatPool
-from portal.catalog.section_fields import (
-    FIELDS,
-    PLAIN,
-    Difference,
-    NamedInstructor,
-    SectionDetails,
-)
+from portal.catalog.section_fields import FIELDS, NamedInstructor, SectionDetails
 from portal.catalog.views import ReserveView
 from portal.core.audit_trail import AuditEntry, add_audit_entry
 from portal.core.db import transaction
@@ -145,12 +140,7 @@ class StoredSection:
 
     def differences(self, new: SectionDetails) -> list[Difference]:
         """Return the fields that differ in `new`, as people read them."""
-        olds = ((each, getattr(self.details, each.name)) for each in FIELDS.values())
-        return [
-            Difference(str(each.label), each.lines(old), each.lines(getattr(new, each.name)))
-            for each, old in olds
-            if old != getattr(new, each.name)
-        ]
+        return self.details.differences(new)
 
 
 def find_section(session: Session, term_id: int, section_id: int) -> StoredSection | None:
@@ -475,10 +465,8 @@ def _audit(  # noqa: PLR0913, PLR0917 - what an entry has
 
 def _audited(stored: StoredSection) -> dict[str, Any]:
     apart = {name: getattr(stored, name) for name in ("crn", "status", "deleted", "version")}
-    lines = {name: field.lines(getattr(stored.details, name)) for name, field in FIELDS.items()}
-    fields = {name: each if len(each) > 1 else "".join(each) for name, each in lines.items()}
     shares = {"shares": stored.pool.lines} if stored.pool else {}
-    return {"course": stored.course_code, **apart, **fields, **shares}
+    return {"course": stored.course_code, **apart, **stored.details.facts, **shares}
 
 
 @contextmanager
@@ -546,7 +534,7 @@ def _details(session: Session, section: Section, term: Term) -> SectionDetails:
     dates = (term.starts_on, term.ends_on)
     restrictions = sorted(section.restrictions, key=lambda each: each.id)
     return SectionDetails(
-        **views.plain_values(section),
+        **SectionDetails.plain_values(section),
         credits=(section.credits_min, section.credits_max),
         instructors=tuple(each for each in named_instructors(session) if each.id in ids),
         meetings=tuple(views.meeting_view(row, dates) for row in meetings),
@@ -557,8 +545,7 @@ def _details(session: Session, section: Section, term: Term) -> SectionDetails:
 
 
 def _write_columns(section: Section, details: SectionDetails) -> None:
-    for each in PLAIN:
-        setattr(section, each.column, getattr(details, each.name))
+    details.write_plain(section)
     section.credits_min, section.credits_max = details.credits
 
 

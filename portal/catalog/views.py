@@ -27,7 +27,7 @@ from portal.catalog.models import (
     section_instructors,
 )
 from portal.catalog.search import index
-from portal.catalog.section_fields import FIELDS, PLAIN, PlainFields
+from portal.catalog.section_fields import FIELDS, PlainFields, SectionDetails
 from portal.catalog.term_fields import TermRules, rule_values
 from portal.core.audit_trail import AuditEntry
 from portal.ledger.types import SkipRule
@@ -205,11 +205,6 @@ def former_names(session: Session, term: TermView) -> dict[int, str]:
     return {row.id: f"{requisites.shown(row.code)}-{row.number}" for row in found}
 
 
-def plain_values(section: Section) -> dict[str, Any]:
-    """Return the values of the fields that a column stores unchanged, by field."""
-    return {each.name: getattr(section, each.column) for each in PLAIN}
-
-
 def meeting_view(row: Row[Any], term: tuple[date, date]) -> MeetingView:
     """Return one meeting of a row of `select_meetings`, in a term of these dates."""
     return MeetingView(
@@ -265,7 +260,7 @@ class _Parts:
         taught = self.instructors[section.id]
         names = tuple(row.name for row in taught)
         return SectionView(
-            **plain_values(section),
+            **SectionDetails.plain_values(section),
             id=section.id,
             term_id=section.term_id,
             crn=section.crn,

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ARRAY, Column, Numeric, String, Table
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import ARRAY, Column, Numeric, String, Table, literal
+from sqlalchemy.dialects.postgresql import JSONB, dialect
 
 from portal.core.db import Base
 
@@ -47,6 +47,14 @@ def _written(column: Column[Any], value: str) -> str:
             return f"({value})::{other}"
 
 
+def _default(column: Column[Any]) -> str:
+    """Return the SQL of the value that the model gives a new row; NULL if it gives none."""
+    given: Any = column.default
+    value = literal(given.arg if given is not None else None, column.type)
+    of_postgresql = dialect()  # type: ignore[no-untyped-call]
+    return str(value.compile(dialect=of_postgresql, compile_kwargs={"literal_binds": True}))
+
+
 @dataclass(frozen=True)
 class Field:
     """A field of a record that stands in a column of its table.
@@ -56,7 +64,8 @@ class Field:
     """
 
     name: str
-    default: str = "''"  # SQL of the value in a new row, if files do not give any
+    # SQL of the value in a new row, if files do not give any and it is not the model's.
+    default: str = ""
     column: str = ""  # if its name is another one
     read: str = ""
     columns: dict[str, str] = field(default_factory=dict)
@@ -82,7 +91,7 @@ class Field:
             case JSONB():
                 written = f"nullif(after -> '{self.name}', 'null')"
             case _:
-                written = f"coalesce({_written(column, value)}, {self.default})"
+                written = f"coalesce({_written(column, value)}, {self.default or _default(column)})"
         return {column.name: written}
 
 

@@ -6,11 +6,13 @@ from typing import Any
 from sqlalchemy import CursorResult, text
 from sqlalchemy.orm import Session
 
+from portal.catalog.record_details import RecordField
 from portal.catalog.section_fields import PLAIN
 from portal.catalog.term_fields import TERM_RULES, TermRule
 from portal.core.i18n import _k
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.record_sql import CHANGED, REMOVED, Child, Field, Kind, part, section_part
+from portal.people.student_fields import StudentDetails
 
 
 def _by_column(table: str, column: str, *fields_: Field, **more: Any) -> Kind:
@@ -24,6 +26,11 @@ def _reference(table: str, name: str, known: str, *, required: bool = False) -> 
     read = f"{join} {other} ON {other}.id = {table}.{name}_id"
     write = f"{join} {other} ON {known} = after ->> '{name}'"
     return Field(name, read=known, columns={f"{name}_id": f"{other}.id"}, joins=(read, write))
+
+
+def _plain(each: RecordField, default: str = "") -> Field:
+    """Return a field of a table that describes what an admin may set."""
+    return Field(each.name, default, each.column)
 
 
 def _department(table: str, *, required: bool = False) -> Field:
@@ -64,9 +71,9 @@ def _subjects(kind: str) -> Child:
 
 COMPLETED = ("course_code", "term_name", "grade", "credits")
 MEETING = ("kind", "days", "starts_at", "ends_at", "date_start", "date_end", "room_id", "clashes")
-# Values of a new section's fields that have a column of their own, by the column's type.
-DEFAULTS = {"text": "''", "int": "0", "bool": "false", "jsonb": "NULL"}
-PLAIN_DEFAULTS = {"number": "'01'", "title": "courses.title"}
+# The number is the key.
+STUDENT_FIELDS = [each for each in StudentDetails.plain_fields() if each.name != "number"]
+SECTION_DEFAULTS = {"number": "'01'", "title": "courses.title", "capacity": "0"}
 OF_TERM = "JOIN terms ON terms.id = term_id", f"JOIN terms ON terms.name = {part(1)}"
 RESTORED = "deleted_at = NULL"
 # Rooms must be there before meetings refer to them.
@@ -168,7 +175,7 @@ KINDS = {
     "account": _by_column(
         "accounts",
         "username",
-        Field("name", "NULL"),
+        Field("name"),
         Field("email"),
         new={"password_hash": "''", "is_admin": "false", "session_epoch": "1"},
         removal=f"""
@@ -186,13 +193,8 @@ KINDS = {
         "number",
         _reference("students", "account", "accounts.username", required=True),
         _department("students"),
-        Field("level", "'Undergraduate'"),
-        Field("year", "'Freshman'"),
-        Field("degree"),
-        Field("campus"),
-        Field("college"),
-        Field("credit_limit", "NULL"),
-        Field("private", "false"),
+        *map(_plain, STUDENT_FIELDS),
+        Field("private"),
         Field(
             "adviser",
             read="advisers.username",
@@ -213,7 +215,7 @@ KINDS = {
         key="keys.key",
         keys={"id": "coalesce(known.id, nextval(pg_get_serial_sequence('instructors', 'id')))"},
         fields=(
-            Field("name", "NULL"),
+            Field("name"),
             Field("email"),
             _department("instructors"),
             Field(
@@ -238,7 +240,7 @@ KINDS = {
         "pools",
         key="terms.name || E'\\t' || pools.name",
         keys={"term_id": "terms.id", "name": part(2)},
-        fields=(Field("capacity", "NULL"),),
+        fields=(Field("capacity"),),
         joins=OF_TERM,
         living="terms.deleted_at IS NULL",
         new={"version": "1"},
@@ -251,15 +253,10 @@ KINDS = {
         keys={"term_id": "terms.id", "crn": part(2)},
         fields=(
             _reference("sections", "course", "courses.code", required=True),
-            *(
-                Field(
-                    each.name, PLAIN_DEFAULTS.get(each.name, DEFAULTS[each.stored_as]), each.column
-                )
-                for each in PLAIN
-            ),
+            *(_plain(each, SECTION_DEFAULTS.get(each.name, "")) for each in PLAIN),
             _credits("sections", "courses.credits_min", "courses.credits_max"),
-            Field("prior", "0", "prior_enrolled", new_only=True, insert_only=True),
-            Field("status", "'NEW'", new_only=True),
+            Field("prior", column="prior_enrolled", new_only=True, insert_only=True),
+            Field("status", new_only=True),
             Field(
                 "pool",
                 read="pools.name",
@@ -354,7 +351,7 @@ KINDS = {
         "sourced_ids",
         key="kind || E'\\t' || sourced_id",
         keys={"kind": part(1), "sourced_id": part(2)},
-        fields=(Field("key", "NULL"), Field("modified", "NULL")),
+        fields=(Field("key"), Field("modified")),
         living="true",
         update="",
     ),

@@ -1,14 +1,12 @@
 """Accounts of people without a student record: created and edited by admins."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from portal.catalog.record_details import Field, RecordChange, RecordDetails, Taken, text_lines
+from portal.catalog.record_details import RecordChange, RecordDetails, Taken, text
 from portal.core.db import ChangedMeanwhile
 from portal.core.i18n import _l
 from portal.people import signals
@@ -21,13 +19,8 @@ from portal.people.visitors import Visitor
 class AccountDetails(RecordDetails):
     """The fields of an account that an admin may set."""
 
-    FIELDS: ClassVar[Mapping[str, Field]] = {
-        "name": (_l("Name"), text_lines),
-        "email": (_l("Email"), text_lines),
-    }
-
-    name: str
-    email: str = ""
+    name: str = text(_l("Name"), 160)
+    email: str = text(_l("Email"), 254)
 
 
 def details(account: Account) -> AccountDetails:

@@ -3,10 +3,9 @@
 An account may have several instructors.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, literal_column, or_, select, update
 from sqlalchemy.orm import Session, aliased
@@ -15,11 +14,11 @@ from portal.catalog import deletion
 from portal.catalog.deletion import SECTIONS, Dependency, InTheWay, Obstacle, find_obstacles
 from portal.catalog.models import Department, Instructor, Section, Term, section_instructors
 from portal.catalog.record_details import (
-    Field,
     RecordChange,
     RecordDetails,
+    described,
     ids_by_code,
-    text_lines,
+    text,
 )
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import ChangedMeanwhile, transaction
@@ -63,15 +62,9 @@ class InstructorView:
 class InstructorDetails(RecordDetails):
     """The fields of an instructor that an admin may set; the department is a code."""
 
-    FIELDS: ClassVar[Mapping[str, Field]] = {
-        "name": (_l("Name"), text_lines),
-        "email": (_l("Email"), text_lines),
-        "department": (_l("Department"), text_lines),
-    }
-
-    name: str
-    email: str = ""
-    department: str = ""
+    name: str = text(_l("Name"), 160, missing=_l("Enter a name."))
+    email: str = text(_l("Email"), 254, typed_as="email")
+    department: str = described("", _l("Department"), typed_as="choice")
 
 
 TAUGHT = Dependency(

@@ -1,29 +1,17 @@
 """Students: their accounts and records created and edited by admins."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from decimal import Decimal
-from typing import ClassVar
-
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from portal.catalog import formatting
 from portal.catalog.deletion import Dependency, InTheWay, Obstacle, find_obstacles
 from portal.catalog.models import Department, Subject
-from portal.catalog.record_details import (
-    Field,
-    RecordChange,
-    RecordDetails,
-    Taken,
-    ids_by_code,
-    text_lines,
-)
+from portal.catalog.record_details import RecordChange, Taken, ids_by_code
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _l
 from portal.people import signals
 from portal.people.models import Account, Student, StudentSubject
+from portal.people.student_fields import StudentDetails
 
 # Lists of numbers that would lose a student who gets another one.
 USES_OF_NUMBER = (
@@ -41,49 +29,6 @@ USES_OF_NUMBER = (
 )
 
 
-COLUMNS = ("number", "level", "year", "degree", "college", "campus", "credit_limit")  # of Student
-
-
-def _credits(limit: Decimal | None) -> list[str]:
-    return [] if limit is None else [formatting.plain_number(limit)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class StudentDetails(RecordDetails):
-    """Every field of a student that an admin may set; department, majors and minors are codes.
-
-    Completed courses and privacy have forms of their own.
-    """
-
-    FIELDS: ClassVar[Mapping[str, Field]] = {
-        "name": (_l("Name"), text_lines),
-        "number": (_l("Student number"), text_lines),
-        "email": (_l("Email"), text_lines),
-        "level": (_l("Level"), text_lines),
-        "year": (_l("Class year"), text_lines),
-        "majors": (_l("Majors"), list),
-        "minors": (_l("Minors"), list),
-        "degree": (_l("Degree"), text_lines),
-        "department": (_l("Department"), text_lines),
-        "college": (_l("College"), text_lines),
-        "campus": (_l("Campus"), text_lines),
-        "credit_limit": (_l("Credit limit"), _credits),
-    }
-
-    name: str
-    number: str
-    email: str = ""
-    level: str = ""
-    year: str = ""
-    majors: tuple[str, ...] = ()
-    minors: tuple[str, ...] = ()
-    degree: str = ""
-    department: str = ""
-    college: str = ""
-    campus: str = ""
-    credit_limit: Decimal | None = None  # None = the term's
-
-
 def details(session: Session, student: Student) -> StudentDetails:
     department = session.get(Department, student.department_id or 0)
     found = select(StudentSubject.kind, Subject.code).join(Subject)
@@ -92,7 +37,7 @@ def details(session: Session, student: Student) -> StudentDetails:
         tuple(sorted(code for each, code in rows if each == kind)) for kind in ("major", "minor")
     )
     return StudentDetails(
-        **{name: getattr(student, name) for name in COLUMNS},
+        **StudentDetails.plain_values(student),
         name=student.account.name,
         email=student.account.email,
         majors=majors,
@@ -177,8 +122,7 @@ def number_obstacles(
 def _write(session: Session, student: Student, wanted: StudentDetails) -> None:
     """Write the details. Raise ChangedMeanwhile if a department or subject is deleted."""
     student.account.name, student.account.email = wanted.name, wanted.email
-    for name in COLUMNS:
-        setattr(student, name, getattr(wanted, name))
+    wanted.write_plain(student)
     session.add(student)
     departments = ids_by_code(session, Department, [wanted.department])
     student.department_id = departments.get(wanted.department)

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from portal.applications.models import STATES
 from portal.catalog.courses import CourseDetails
-from portal.catalog.section_fields import FIELDS as SECTION_FIELDS
+from portal.catalog.section_fields import SectionDetails
 from portal.catalog.term_fields import TERM_RULES
 from portal.core.audit_trail import AUDIT_ACTIONS
 from portal.core.i18n import _l
 from portal.exchange.importing.values import STATUSES
-from portal.people.student_editing import StudentDetails
+from portal.people.student_fields import StudentDetails
 
 SUBJECTS = {
     "account": _l("Account"),
@@ -42,7 +42,7 @@ SUBJECTS = {
 FIELDS = {
     **CourseDetails.labels(),
     **StudentDetails.labels(),
-    **{name: each.label for name, each in SECTION_FIELDS.items()},
+    **SectionDetails.labels(),
     **{name: each.label for name, each in TERM_RULES.items()},
     "account": _l("Account"),
     "active": _l("Active"),

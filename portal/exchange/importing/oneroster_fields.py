@@ -9,12 +9,14 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate
 
 from portal.catalog import grades, requisites
+from portal.catalog.record_details import RecordField
 from portal.catalog.restrictions import KINDS, RULES
-from portal.catalog.section_fields import PLAIN, SectionField
+from portal.catalog.section_fields import PLAIN
 from portal.catalog.term_fields import TERM_RULES, TermRule
 from portal.core.i18n import _k
 from portal.core.settings import LONGEST_GRADE
 from portal.exchange.importing.tables import Row, is_text
+from portal.exchange.records import STUDENT_FIELDS
 from portal.registration.reasons import SKIP_CODES
 from portal.windows.bands import MOST, MOST_CREDITS
 
@@ -171,10 +173,12 @@ def _one_of(values: Any) -> fields.Field[Any]:
     return fields.String(validate=validate.OneOf(values))
 
 
-def _plain(field: SectionField) -> fields.Field[Any]:
+def _plain(field: RecordField) -> fields.Field[Any]:
     match field.stored_as:
         case "int":
             return _number(MOST_SEATS)
+        case "numeric":
+            return _number(MOST_HUNDREDTHS, none=True)
         case "bool":
             return fields.Boolean()
         case "jsonb":
@@ -205,14 +209,9 @@ COMPLETED = fields.Tuple((_text(24), _text(80), _text(LONGEST_GRADE), HUNDREDTHS
 STUDENT = Schema.from_dict(
     {
         "department": _text(16, none=True),
-        "level": _text(40),
-        "year": _text(40),
-        "degree": _text(40),
-        "campus": _text(80),
-        "college": _text(160),
+        **{each.name: _plain(each) for each in STUDENT_FIELDS},
         "majors": fields.List(_text(16)),
         "minors": fields.List(_text(16)),
-        "credit_limit": _number(20_000, none=True),
         "private": fields.Boolean(),
         "adviser": _text(64, 1, none=True),
         "completed": fields.List(

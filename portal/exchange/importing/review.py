@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from portal.catalog.courses import CourseDetails
 from portal.catalog.models import Course, Section, Term
 from portal.catalog.requisites import shown
-from portal.catalog.section_fields import FIELDS
+from portal.catalog.section_fields import SectionDetails
 from portal.catalog.term_fields import TERM_RULES
 from portal.core.i18n import _l, text_of
 from portal.exchange.importing import upserts
@@ -24,7 +24,7 @@ from portal.exchange.importing.report import (
 )
 from portal.exchange.importing.semester import DATES_MEND
 from portal.exchange.importing.values import change_texts
-from portal.people.student_editing import StudentDetails
+from portal.people.student_fields import StudentDetails
 
 EXAMPLES = 5
 ROWS = 20  # of a kind on the page; the report has all
@@ -39,7 +39,7 @@ SORTS = {
 FIELD_NAMES = {
     **CourseDetails.labels(),
     **StudentDetails.labels(),
-    **{name: each.label for name, each in FIELDS.items()},
+    **SectionDetails.labels(),
     **{name: each.label for name, each in TERM_RULES.items()},
     "account": _l("account"),
     "adviser": _l("adviser"),

@@ -13,7 +13,8 @@ from werkzeug.datastructures import MultiDict
 
 from portal.catalog import formatting, sections
 from portal.catalog.bulk_changes import CHANGES, earlier
-from portal.catalog.section_fields import MOST_SEATS, Difference, NamedInstructor, SectionDetails
+from portal.catalog.record_details import Difference
+from portal.catalog.section_fields import MOST_SEATS, NamedInstructor, SectionDetails
 from portal.catalog.sections import (
     NotPossible,
     SeenSection,

@@ -13,11 +13,10 @@ from portal.catalog import courses, requisites
 from portal.catalog.courses import CourseDetails
 from portal.catalog.deletion import Obstacle
 from portal.catalog.models import Course, Subject, Term
-from portal.catalog.record_details import RecordChange
+from portal.catalog.record_details import Difference, RecordChange
 from portal.catalog.section_fields import (
     FIELDS,
     LONGEST_NOTE,
-    Difference,
     parse_credits,
     write_credits,
 )
@@ -169,7 +168,7 @@ class CourseForm(Form):
         self._check_requisites()
         if self.errors:
             return
-        values = {name: self[name].data for name in CourseDetails.FIELDS if name in self}
+        values = {name: self[name].data for name in CourseDetails.fields() if name in self}
         values |= {name: tuple(self[name].data) if some else () for name in AUDIENCE}
         self.details = CourseDetails(**values, public=not some)
 
@@ -328,7 +327,7 @@ def _meaning(
     wanted = form.details
     of_course = [
         name
-        for name in CourseDetails.FIELDS
+        for name in CourseDetails.fields()
         if getattr(stored, name) != getattr(wanted, name) and name not in courses.FOLLOWED[1:]
     ]
     lasting = [(term, count) for term, count in terms if courses.lasts(term)]

@@ -23,9 +23,10 @@ from portal.people.roles import Right
 from portal.web import drafts
 from portal.web.admin.audit_trail import history_of
 from portal.web.admin.record_editing import RecordEdit, confirm_change, form_page, is_complete
+from portal.web.admin.section_forms import add_fields
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.drafts import render_or_redirect
-from portal.web.forms import EmailField, Form, SelectOneField, Sent, TextField
+from portal.web.forms import Form, Sent, TextField
 from portal.web.http.access import requires, visitor
 from portal.web.paging import page_number, search_text
 
@@ -45,9 +46,7 @@ class AccountForm(Form):
 
 
 class InstructorForm(Form):
-    name = TextField(_l("Name"), missing=_l("Enter a name."))
-    email = EmailField()
-    department = SelectOneField(_l("Department"))
+    """All fields of an instructor, which come from InstructorDetails."""
 
     def __init__(
         self, sent: Sent | None, session: Session, instructor_id: int = 0, **stored: str
@@ -66,6 +65,9 @@ class InstructorForm(Form):
         ):
             wrong = _("This department already has an instructor with this name. Change one name.")
             self.refuse(wrong, "name")
+
+
+add_fields(InstructorForm, InstructorDetails.fields().values())
 
 
 @bp.get("")

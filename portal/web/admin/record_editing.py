@@ -15,8 +15,7 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
 from portal.catalog.deletion import InTheWay
-from portal.catalog.record_details import RecordChange
-from portal.catalog.section_fields import Difference
+from portal.catalog.record_details import Difference, RecordChange
 from portal.catalog.sections import NotPossible, Stale
 from portal.core.db import ChangedMeanwhile
 from portal.core.i18n import _

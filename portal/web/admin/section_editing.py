@@ -11,7 +11,6 @@ from portal.catalog import requisites, sections
 from portal.catalog.models import Course
 from portal.catalog.record_details import RecordChange
 from portal.catalog.search import index, matches, terms
-from portal.catalog.section_fields import FIELDS
 from portal.catalog.sections import (
     NotPossible,
     SeenSection,
@@ -135,7 +134,6 @@ def new(term_id: int) -> ResponseReturnValue:
         if sent is None or not is_complete(sent, form):
             return render_or_redirect(lambda: _form_page(form, course=course))
         details = form.details
-        lines = [(each.label, each.lines(getattr(details, each.name))) for each in FIELDS.values()]
         page = Confirmation(
             title=_("Create this section?"),
             button=_("Create section"),
@@ -144,7 +142,7 @@ def new(term_id: int) -> ResponseReturnValue:
             context={
                 "term": offered.term,
                 "course": course,
-                "lines": [("CRN", [form.crn.data]), *lines],
+                "lines": [("CRN", [form.crn.data]), *details.lines],
                 "cautions": section_warnings.of_section(session, offered, course.code, details),
             },
         )

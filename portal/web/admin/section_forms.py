@@ -18,12 +18,12 @@ from wtforms.widgets import DateInput, TextArea, TimeInput
 
 from portal.catalog import formatting, requisites, sections
 from portal.catalog.models import Room, Section
+from portal.catalog.record_details import RecordField
 from portal.catalog.section_fields import (
     FIELDS,
     MOST_SEATS,
     NamedInstructor,
     SectionDetails,
-    SectionField,
     parse_codes,
 )
 from portal.catalog.sections import named_instructors
@@ -38,6 +38,8 @@ from portal.reports.effects.sections import OBSTACLES
 from portal.web.admin.window_forms import FARTHEST, KINDS, TOO_FAR, CohortForm
 from portal.web.forms import (
     ChoicesField,
+    DecimalField,
+    EmailField,
     Form,
     MomentField,
     NumberField,
@@ -424,32 +426,46 @@ def _values(details: SectionDetails) -> dict[str, Any]:
     return typed | {"instructor": instructors, "meetings": meetings, "reserves": reserves}
 
 
-def form_field(each: SectionField) -> Any:
-    """Return the form field for a field of sections."""
-    area: dict[str, Any] = {"rows": 2} if each.several_lines else {}
+def form_field(each: RecordField) -> Any:
+    """Return the form field for a field of a record."""
+    kw: dict[str, Any] = {"rows": 2} if each.several_lines else {}
+    if each.typed_as == "email":
+        return EmailField()
+    if each.typed_as == "choice":
+        return SelectOneField(each.label)
     if each.parse:
         more = {"widget": TextArea()} if each.several_lines else {}
-        kw = area | {"autocomplete": "off", "spellcheck": "false"}
+        kw |= {"autocomplete": "off", "spellcheck": "false"}
         return ParsedField(
             each.label, each.parse, each.write, description=each.hint, render_kw=kw, **more
         )
     if each.stored_as == "bool":
         return BooleanField(each.label, description=each.hint)
-    if each.stored_as == "int":
-        return NumberField(each.label, most=MOST_SEATS, description=each.hint)
+    if each.stored_as in {"int", "numeric"}:
+        whole = each.stored_as == "int"
+        number = NumberField if whole else DecimalField
+        return number(each.label, required=whole, most=each.most, description=each.hint)
+    if each.typed_as == "code":
+        kw["spellcheck"] = "false"
+    if each.suggested:
+        kw["list"] = each.suggested
     return (LinesField if each.several_lines else TextField)(
         each.label,
         required=bool(each.missing),
         missing=each.missing,
         longest=each.longest,
         description=each.hint,
-        render_kw=area,
+        render_kw=kw,
     )
 
 
-for _each in FIELDS.values():
-    if _each.part != "lists":
-        setattr(SectionForm, _each.name, form_field(_each))
+def add_fields(form: type[Form], fields: Iterable[RecordField]) -> None:
+    """Give a form the fields of a record, in their order."""
+    for each in fields:
+        setattr(form, each.name, form_field(each))
+
+
+add_fields(SectionForm, (each for each in FIELDS.values() if each.part != "lists"))
 
 
 class NewSectionForm(SectionForm):

@@ -12,82 +12,37 @@ from portal.catalog import courses
 from portal.catalog.deletion import Obstacle
 from portal.catalog.record_details import RecordChange
 from portal.core.db import transaction
-from portal.core.i18n import _, _l
+from portal.core.i18n import _
 from portal.exchange import term_names
 from portal.exchange.importing.edits import note_original
 from portal.exchange.term_names import ImportPending
 from portal.people import accounts, student_editing, visitors
 from portal.people.models import CLASS_YEARS, Student
 from portal.people.roles import Right
-from portal.people.student_editing import StudentDetails
+from portal.people.student_fields import StudentDetails
 from portal.recorder.promotion import retry_skipped
 from portal.web import drafts
 from portal.web.admin.record_editing import RecordEdit, confirm_change, form_page, is_complete
-from portal.web.admin.section_forms import ParsedField
+from portal.web.admin.section_forms import add_fields
 from portal.web.admin.students import address_of
 from portal.web.confirm import Confirmation, done
 from portal.web.drafts import render_or_redirect
-from portal.web.forms import (
-    DecimalField,
-    EmailField,
-    Form,
-    SelectOneField,
-    Sent,
-    TextField,
-    UsernameField,
-)
+from portal.web.forms import Form, Sent, TextField, UsernameField
 from portal.web.http.access import requires, visitor
 from portal.windows import cohorts
 
 bp = Blueprint("student_editing", __name__, url_prefix="/students")
 
-MOST_CREDITS = 999
-
-
-def _parse_codes(written: str) -> tuple[str, ...]:
-    return tuple(sorted({each.strip().upper() for each in written.split(",") if each.strip()}))
-
-
-def _codes_field(label: str) -> ParsedField:
-    return ParsedField(
-        label,
-        _parse_codes,
-        ", ".join,
-        description=_l("Codes of subjects with commas between them, such as CSC, MAT."),
-        render_kw={"autocomplete": "off", "spellcheck": "false"},
-    )
-
 
 class StudentForm(Form):
+    """All fields of a student, which come from StudentDetails."""
+
     rows: ClassVar[tuple[tuple[str, ...], ...]] = (
         ("name", "number"),
         ("level", "year"),
         ("majors", "minors"),
         ("degree", "department"),
         ("college", "campus"),
-    )
-
-    name = TextField(_l("Name"), missing=_l("Enter a name."))
-    number = TextField(
-        _l("Student number"),
-        longest=32,
-        missing=_l("Enter a student number."),
-        render_kw={"spellcheck": "false"},
-    )
-    email = EmailField()
-    level = TextField(_l("Level"), required=False, longest=40, render_kw={"list": "levels"})
-    year = TextField(_l("Class year"), required=False, longest=40, render_kw={"list": "years"})
-    majors = _codes_field(_l("Majors"))
-    minors = _codes_field(_l("Minors"))
-    degree = TextField(_l("Degree"), required=False, longest=40)
-    department = SelectOneField(_l("Department"))
-    college = TextField(_l("College"), required=False)
-    campus = TextField(_l("Campus"), required=False, longest=80)
-    credit_limit = DecimalField(
-        _l("Credit limit"),
-        required=False,
-        most=MOST_CREDITS,
-        description=_l("Leave it blank for the limit of each term."),
     )
 
     def __init__(
@@ -115,7 +70,7 @@ class StudentForm(Form):
             for code in student_editing.unknown_subjects(self.session, self[name].data or ()):
                 self.refuse(_("No subject has the code %(code)s.", code=code[:60]), name)
         if not self.errors:
-            names = StudentDetails.FIELDS
+            names = StudentDetails.fields()
             self.details = StudentDetails(**{name: self[name].data for name in names})
 
     def refuse_number(self, found: Sequence[Obstacle]) -> None:
@@ -128,11 +83,15 @@ class StudentForm(Form):
     def cautions(self) -> list[str]:
         """Return values that no other student has: they may be mistyped."""
         found = []
-        for name, field in (("levels", self.level), ("years", self.year)):
-            if field.data and field.data not in self.known[name]:
+        for each in StudentDetails.fields().values():
+            field = self[each.name]
+            if each.suggested and field.data and field.data not in self.known[each.suggested]:
                 facts = {"field": field.label.text, "value": field.data}
                 found.append(_("No other student has this value: %(field)s “%(value)s”.", **facts))
         return found
+
+
+add_fields(StudentForm, StudentDetails.fields().values())
 
 
 class NewStudentForm(StudentForm):

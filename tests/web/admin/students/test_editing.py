@@ -18,7 +18,7 @@ from portal.notifications.mail import compose
 from portal.notifications.models import OutboxEntry
 from portal.people import caches, student_editing
 from portal.people.models import Account, Student
-from portal.people.student_editing import StudentDetails
+from portal.people.student_fields import StudentDetails
 from tests import cast as builders
 from tests.cast import Cast
 from tests.exchange.oneroster import School, imported, moved

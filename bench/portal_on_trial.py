@@ -23,8 +23,7 @@ from portal.people.models import Account, Student
 from portal.people.visitors import Visitor
 from portal.waiting_room import access_tokens
 from portal.waiting_room.access_tokens import LIFETIME, AccessToken
-from portal.web.account import sessions
-from portal.web.http import admission
+from portal.web.http import admission, sessions
 from portal.windows.warmup import section_specs
 from tests import cast
 

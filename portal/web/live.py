@@ -31,7 +31,7 @@ from portal.live.sockets import SocketSession, listed, number
 from portal.live.visibility import is_hidden, visible_sections
 from portal.people.roles import Right
 from portal.waiting_room import room, wait_estimates
-from portal.web.account import sessions
+from portal.web.http import sessions
 from portal.web.http.access import public, requires, signed_in, visitor
 from portal.web.http.errors import MESSAGES, answer
 from portal.web.http.extensions import sock

@@ -18,7 +18,7 @@ from portal.live.hub import Hub
 from portal.live.publish import sessions_ended
 from portal.people import caches, visitors
 from portal.people.models import Account, Student
-from portal.web.account.sessions import LONGEST
+from portal.web.http.sessions import LONGEST
 from tests import cast as builders
 from tests.applications.stories import a_visiting_application, decider
 from tests.cast import Cast

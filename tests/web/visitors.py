@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 
 from portal.people import visitors
 from portal.people.models import Account
-from portal.web.account import sessions
+from portal.web.http import sessions
 
 
 def browser_of(app: Flask, username: str) -> FlaskClient:

@@ -1,6 +1,6 @@
 """The inbox: a person's notifications, the newest first."""
 
-from flask import Blueprint, abort, current_app, flash, redirect, render_template, request, url_for
+from flask import Blueprint, abort, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from sqlalchemy import select
@@ -19,6 +19,7 @@ from portal.people.roles import Right
 from portal.registration.next_steps import NextStep
 from portal.web.home import current_term
 from portal.web.http.access import signed_in, visitor
+from portal.web.http.layout import unread_count
 
 bp = Blueprint("inbox", __name__, url_prefix="/inbox")
 bp.add_app_template_global(inbox.unread, "inbox_of")
@@ -82,13 +83,6 @@ def count() -> ResponseReturnValue:
     after = request.args.get("after", type=int)
     newer = [] if after is None else inbox.newer_than(visitor().id, after, TOASTS)
     return Markup().join([unread_count(visitor().id), *(_toast(each) for each in newer)])
-
-
-@bp.app_template_global()
-def unread_count(account: int) -> Markup:
-    """Render the number of the account's unread notifications, id inbox-count."""
-    template = current_app.jinja_env.get_template("notifications/count.html")
-    return Markup(template.render(box=inbox.unread(account)))  # noqa: S704 - the template escapes
 
 
 def term_of_visitor() -> Term | None:

@@ -30,8 +30,8 @@ from portal.people import accounts, passwords, viewing, visitors
 from portal.people.models import ACTIVE, Account
 from portal.people.passwords import LONGEST
 from portal.protection import captcha
-from portal.web.account import devices, login_limits, sessions
-from portal.web.http import resuming
+from portal.web.account import devices, login_limits
+from portal.web.http import resuming, sessions
 from portal.web.http.access import public
 from portal.web.http.admission import captcha_needed
 from portal.web.http.languages import new_session

@@ -30,8 +30,9 @@ from portal.people import (
 from portal.people.models import Account, Student
 from portal.people.passwords import LONGEST, SHORTEST
 from portal.people.roles import RIGHT_TEXTS, Right
-from portal.web.account import access_tokens, devices, sessions
+from portal.web.account import access_tokens, devices
 from portal.web.forms import Form
+from portal.web.http import sessions
 from portal.web.http.access import requires, signed_in, visitor
 from portal.web.http.extensions import limiter
 from portal.web.http.languages import new_session

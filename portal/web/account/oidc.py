@@ -16,8 +16,8 @@ from portal.core.breakers import Breaker, BreakerOpen
 from portal.core.settings import Oidc
 from portal.people import visitors
 from portal.people.models import Account
-from portal.web.account import sessions
 from portal.web.account.login import end_this_session, page, safe_path
+from portal.web.http import sessions
 from portal.web.http.access import public
 from portal.web.http.request_info import client_address
 

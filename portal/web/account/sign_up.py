@@ -20,9 +20,9 @@ from portal.people.mail_links import SIGN_UP, InvalidLink
 from portal.people.models import Account
 from portal.people.passwords import LONGEST, SHORTEST
 from portal.protection.rate_limits import Charge, RateLimit, rate_limiter
-from portal.web.account import sessions
 from portal.web.account.login import spend
 from portal.web.forms import Form, TextField
+from portal.web.http import sessions
 from portal.web.http.access import public
 from portal.web.http.admission import captcha_needed
 from portal.web.http.request_info import client_address

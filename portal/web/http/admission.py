@@ -18,8 +18,7 @@ from portal.protection import captcha
 from portal.waiting_room import access_tokens, admission
 from portal.waiting_room.access_tokens import AccessToken
 from portal.waiting_room.admission import FREE, Admission, Applicant
-from portal.web.account import sessions
-from portal.web.http import viewing
+from portal.web.http import sessions, viewing
 from portal.web.http.access import View, to_login_and_back, visitor
 from portal.web.http.errors import Message, answer, refused_often
 from portal.web.http.request_info import READS

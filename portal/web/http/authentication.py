@@ -5,8 +5,7 @@ from flask import Request, g, request
 from portal.people import signed_tokens, tokens, visitors
 from portal.people.tokens import Bearer
 from portal.people.visitors import Visitor
-from portal.web.account import sessions
-from portal.web.http import request_limits, viewing
+from portal.web.http import request_limits, sessions, viewing
 from portal.web.http.extensions import logins
 
 HEALTH = {"/health", "/ready"}

@@ -15,6 +15,7 @@ from portal.catalog import requisites
 from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import term_label
 from portal.core.i18n import LANGUAGES, current_locale
+from portal.notifications import inbox
 from portal.people.roles import Right
 from portal.people.visitors import Visitor
 from portal.recorder import read_with_fallback
@@ -59,6 +60,7 @@ def start(app: Flask) -> None:
     app.before_request(read_with_fallback.begin_request)
     app.teardown_request(lambda _error: read_with_fallback.end_request())
     app.context_processor(_around)
+    app.jinja_env.globals["unread_count"] = unread_count
     app.jinja_env.filters["unbroken"] = unbroken
     app.jinja_env.filters["shown"] = requisites.shown
     app.jinja_env.filters["term_label"] = term_label
@@ -78,6 +80,12 @@ def share_macros(app: Flask) -> None:
 def unbroken(text: str) -> Markup:
     """Return the text with its codes, such as CSC 1100-01, kept on one line."""
     return Markup(CODE.sub(r'<span class="nowrap">\g<0></span>', str(escape(text))))  # noqa: S704 - it is escaped
+
+
+def unread_count(account: int) -> Markup:
+    """Render the number of the account's unread notifications, id inbox-count."""
+    template = current_app.jinja_env.get_template("notifications/count.html")
+    return Markup(template.render(box=inbox.unread(account)))  # noqa: S704 - the template escapes
 
 
 def _around() -> dict[str, Any]:

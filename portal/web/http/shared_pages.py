@@ -20,11 +20,11 @@ from portal.core import flags
 from portal.core.i18n import current_locale
 from portal.people.visitors import Visitor
 from portal.recorder import read_with_fallback
-from portal.web.account.inbox import unread_count
 from portal.web.http import flash_messages
 from portal.web.http.access import visitor
 from portal.web.http.assets import static_url
 from portal.web.http.device_zone import clock_note, device_zone
+from portal.web.http.layout import unread_count
 
 KEPT = 200  # pages, some 30 KB each, and fragments
 SECRET = token_hex(8)  # so that no stored text can name a place

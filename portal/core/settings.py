@@ -1,4 +1,4 @@
-"""Settings, all read from the environment; the defaults suit `make run`."""
+"""Settings, read from the environment; the defaults suit `make run`. `docs/settings.md` has all."""
 
 import os
 from dataclasses import dataclass, field
@@ -205,7 +205,7 @@ def _queue_redis_url(redis_url: str) -> str:
 
 def _workers(text: str) -> str:
     """Return the limits as given; raise SettingsError if they are invalid."""
-    from portal.core import scaling  # noqa: PLC0415  which uses the clients as well
+    from portal.core import scaling  # noqa: PLC0415  which imports this module
 
     scaling.pools(text)
     return text

@@ -1,5 +1,6 @@
 """Promotion: give free seats to the heads of waitlists, after checking PostgreSQL's rules."""
 
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,12 +13,15 @@ from sqlalchemy.orm import InstrumentedAttribute
 from portal.backend import backend
 from portal.catalog.term_catalog import NoSuchTerm, TermCatalog, catalog_of, live_terms
 from portal.core.audit_trail import AuditEntry
+from portal.core.cache import AWAY
 from portal.core.correlation import correlation
+from portal.core.db import transaction
 from portal.core.queue import enqueue
 from portal.ledger.errors import LedgerUnavailable
-from portal.ledger.types import Candidate, Promotion, Reason, WindowView
+from portal.ledger.types import Candidate, Decision, Promotion, Reason, WindowView
 from portal.people import student_profile
 from portal.people.models import Hold, Permission
+from portal.recorder import event_log, journal
 from portal.recorder.models import LoggedEvent, SectionSeats, WaitlistEntry
 from portal.registration import rules
 from portal.registration.credits import hundredths
@@ -101,6 +105,43 @@ def _candidate(
 
 def _impossible(student: int, code: str) -> Candidate:
     return Candidate(student=student, windows=(), limit=0, rules=(Reason(code),))
+
+
+# The next student in a seat that another has just dropped.
+
+PAUSES = (0.02, 0.04, 0.08, 0.16)  # seconds between polls: a promotion takes a worker some ms
+EVENTS_AFTER = 50  # events after a drop in which to search for its promotion
+
+
+def waitlist_processed(term: int, dropped: Decision) -> bool | None:
+    """Return True once the waitlist is processed, False if it can't move, else None."""
+    counts = dropped.seats
+    if counts is None or counts.status != "OPEN" or not (counts.open and counts.waiting):
+        return False
+    with suppress(LedgerUnavailable):  # the drop is done, and the response says so in any case
+        for pause in PAUSES:
+            time.sleep(pause)
+            counts = backend().ledger.seats_of(term, [dropped.section])[dropped.section]
+            if not counts.open or counts.waiting == counts.skipped:
+                return True
+    return None
+
+
+def promoted_student(term: int, dropped: Decision) -> int | None:
+    """Return the student who got the seat, if the promotion has been written yet."""
+    events = []
+    with suppress(LedgerUnavailable, *AWAY):
+        events += journal.latest(term, EVENTS_AFTER, dropped.seq)
+        with transaction() as session:
+            events += event_log.read_events(session, term, dropped.seq, dropped.seq + EVENTS_AFTER)
+    promoted = [
+        each
+        for each in events
+        if each.name == "promoted"
+        and each.payload.get("section") == dropped.section
+        and each.seq > dropped.seq
+    ]
+    return min(promoted, key=lambda each: each.seq).payload["student"] if promoted else None
 
 
 # Another chance for skipped students, once their records have changed.

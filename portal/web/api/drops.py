@@ -10,7 +10,7 @@ from marshmallow import fields
 from portal.catalog.term_catalog import TermCatalog
 from portal.ledger.types import Decision, RequestContext
 from portal.people.roles import Right
-from portal.recorder import freed_seats
+from portal.recorder import promotion
 from portal.recorder.receipts import code
 from portal.registration import commands
 from portal.web.api import idempotency
@@ -93,13 +93,13 @@ def drop(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
         published_section(catalog, other, f"/along/{number}")
     decided = commands.drop(context, section, body["along"])
     refused = bool(decided.reasons)
-    processed = False if refused else freed_seats.waitlist_processed(context.term, decided)
+    processed = False if refused else promotion.waitlist_processed(context.term, decided)
     data = _data(context, section, catalog, decided) | {
         "dropped_at": None if refused else decided.at,
         "seat_released": bool(not refused and decided.seats and decided.seats.open),
         "waitlist_processed": processed,
         "promoted_student_id": (
-            freed_seats.promoted_student(context.term, decided)
+            promotion.promoted_student(context.term, decided)
             if processed and _may_know_who(catalog, section)
             else None
         ),

@@ -18,7 +18,7 @@ from portal.protection.captcha import NotProven
 from portal.registration import limits
 from portal.waiting_room import access_tokens, wait_estimates
 from portal.waiting_room.access_tokens import AccessToken
-from portal.waiting_room.queue import Queue
+from portal.waiting_room.admission import Queue
 from portal.waiting_room.room import QueueEntry, WindowEnded
 from portal.web.api.blueprint import bp, field_error
 from portal.web.api.fields import LARGEST_ID, Moment, characters, described, one_of

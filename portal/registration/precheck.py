@@ -28,12 +28,12 @@ Wanted = tuple["SectionView", int]  # a section and its credits (hundredths)
 
 @dataclass(frozen=True)
 class Precheck:
-    """The inputs for checking a student's requests; `limit` is in hundredths of credits."""
+    """The inputs for checking a student's requests; `credit_limit` is in hundredths."""
 
     profile: "StudentProfile"
     catalog: "TermCatalog"
     registrations: Registrations
-    limit: int
+    credit_limit: int
 
     @cached_property
     def held(self) -> list["SectionView"]:
@@ -51,9 +51,9 @@ class Precheck:
         )
         return replace(self, registrations=replace(self.registrations, enrolled=remaining))
 
-    def with_seats(self, sections: Iterable["SectionView"]) -> "Precheck":
-        """Return a precheck with seats in these sections too, each for its most credits."""
-        more = (HeldSeat(each.id, hundredths(each.credits_max), 0, 0) for each in sections)
+    def with_seats(self, wanted: Iterable[Wanted]) -> "Precheck":
+        """Return a precheck with seats in these sections too, each for its credits."""
+        more = (HeldSeat(section.id, adds, 0, 0) for section, adds in wanted)
         enrolled = (*self.registrations.enrolled, *more)
         return replace(self, registrations=replace(self.registrations, enrolled=enrolled))
 
@@ -65,7 +65,7 @@ class Precheck:
         """
         if adds is None:
             adds = hundredths(section.credits_min)
-        found = self._against_classes([], section, self.credits, adds)
+        found = self._against_classes([], self, section, adds)
         return rules.not_permitted(self.profile, section, found)
 
     def refusals(self, section: "SectionView", *, swap_out: int = 0) -> list[Reason]:
@@ -87,45 +87,58 @@ class Precheck:
     ) -> Reasons:
         """Return the likely refusals of each section if all are requested together.
 
-        Each section counts as held for the others; credits add up in the order given. The facts of
-        a reason have `planned` if it depends on a section that is not held yet. `about` limits the
-        work to some sections: a whole plan takes the square of its length.
+        Each section counts as held for the others, except for limits: these count only those before
+        it. The facts of a reason have `planned` if it depends on a section that is not held yet.
+        `about` limits the work to some sections: a whole plan takes the square of its length.
         """
         found = {section.id: _already(section, self.registrations) for section, _ in wanted}
         new = [(section, adds) for section, adds in wanted if not found[section.id]]
         if about is not None:
             found = {section: why for section, why in found.items() if section in about}
-        total = self.credits
+        before = self
         for section, adds in new:
             if section.id in found:
                 others = [each for each, _ in new if each.id != section.id]
-                found[section.id] = self._refusals_beside(others, section, total, adds)
-            total += adds
+                found[section.id] = self._refusals_beside(others, before, section, adds)
+            before = before.with_seats([(section, adds)])
         return found
 
     def _refusals_beside(
-        self, others: list["SectionView"], section: "SectionView", total: int, adds: int
+        self, others: list["SectionView"], before: "Precheck", section: "SectionView", adds: int
     ) -> list[Reason]:
         """Return the likely refusals of a section that is requested together with others.
 
-        `total` counts the credits of all seats and of those requested before it; it adds `adds`.
+        `before` has seats in those requested before it, too; it adds `adds` credits.
         """
-        found = self._against_classes(others, section, total, adds)
+        found = self._against_classes(others, before, section, adds)
         found += out_of_range(section, adds) + rules.before_permissions(self.profile, section)
         return rules.not_permitted(self.profile, section, found)
 
     def _against_classes(
-        self, others: list["SectionView"], section: "SectionView", total: int, adds: int
+        self, others: list["SectionView"], before: "Precheck", section: "SectionView", adds: int
     ) -> list[Reason]:
         """Return why seats and `others` rule out a section, also what a permission lifts.
 
-        A rule about the classes of a student belongs here: it then shows on every page.
+        A rule between two sections belongs here: it then shows on every page.
         """
         found = _conflicts(section, self.held) + _planned(_conflicts(section, others))
-        over_limit = _load(total, adds, self.limit)
-        depends_on_others = total > self.credits
-        found += _planned(over_limit) if depends_on_others else over_limit
+        of_seats = self.exceeded_limits((section, adds))
+        for each in before.exceeded_limits((section, adds)):
+            found += [each] if each in of_seats else _planned([each])
         return found + self._missing_corequisite(section, others)
+
+    def exceeded_limits(self, wanted: Wanted) -> list[Reason]:
+        """Return a reason for each limit on all classes together that one section more exceeds.
+
+        A rule that adds up belongs here. It looks at seats alone: a plan's earlier sections are
+        seats of another precheck.
+        """
+        _section, adds = wanted
+        found = []
+        if self.credits + adds > self.credit_limit:
+            facts = {"held": self.credits, "adds": adds, "limit": self.credit_limit}
+            found.append(Reason("credit_limit", facts))
+        return found
 
     def refusals_of_plan(self, plan: "Plan") -> list[list[Reasons]]:
         """Return the likely refusals of each alternative of each choice.
@@ -349,12 +362,6 @@ def _planned(reasons: list[Reason]) -> list[Reason]:
 def _lacking(linked: rules.Corequisites, courses: set[int]) -> list[int]:
     rest = requisites.missing(linked.needed, lambda leaf: int(leaf["course"]) in courses)
     return [int(course) for course in requisites.codes(rest)]
-
-
-def _load(total: int, adds: int, limit: int) -> list[Reason]:
-    if total + adds <= limit:
-        return []
-    return [Reason("credit_limit", {"held": total, "adds": adds, "limit": limit})]
 
 
 def _conflicts(section: "SectionView", others: list["SectionView"]) -> list[Reason]:

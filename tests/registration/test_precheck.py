@@ -247,6 +247,17 @@ def test_reason_distinguishes_planned_from_held_credits() -> None:
     ]
 
 
+def test_limit_that_seats_alone_exceed_is_not_put_down_to_the_plan() -> None:
+    held, other = a_view(), a_view("B-1")
+    free = a_view("A-1", credits_min=Decimal(0), credits_max=Decimal(0))
+    offered, choice = a_catalog(held, free, other), [(free, 0), (other, 400)]
+    refusals = Precheck(a_profile(), offered, holding(held), 700).refusals_together(choice)
+    assert refusals == {
+        free.id: [],
+        other.id: [Reason("credit_limit", {"held": 400, "adds": 400, "limit": 700})],
+    }
+
+
 def test_planned_sections_meet_each_others_corequisites() -> None:
     lecture = a_view("PHY-1", corequisites=course("PHY-2"))
     lab = a_view("PHY-2", corequisites=course("PHY-1"))

@@ -170,7 +170,7 @@ def mine(student_term: StudentTerm) -> Markup:
 
 @cached(
     LRUCache(maxsize=200),
-    key=lambda now: (now.term.id, now.mark, now.limit, current_locale().language),
+    key=lambda now: (now.term.id, now.mark, now.credit_limit, current_locale().language),
 )
 def _no_classes(student_term: StudentTerm) -> Markup:
     """Render the same once for all students who have no classes."""
@@ -245,7 +245,7 @@ def bar(student_term: StudentTerm) -> Markup:
         len(student_term.registrations.enrolled),
         len(student_term.registrations.waiting),
         student_term.credits,
-        student_term.limit,
+        student_term.credit_limit,
         current_locale().language,
     )
 

@@ -9,6 +9,7 @@ from portal.core.i18n import _
 from portal.ledger.types import Reason
 from portal.live.rendering import StudentFragments
 from portal.recorder import odds
+from portal.registration.credits import hundredths
 from portal.registration.reasons import explain
 from portal.web.student import fragments
 from portal.web.student.student_term import StudentTerm, student_term
@@ -43,7 +44,8 @@ def render_student(  # noqa: PLR0913  what a page shows, and what happened
     own = {*changed, *refused, *now.held, *now.positions}
     others = now.catalog.some(section for section in shown if section not in own)
     gone = now.catalog.some(changed.difference(now.held))
-    before = now.precheck.without(changed).with_seats(gone)
+    at_most = [(each, hundredths(each.credits_max)) for each in gone]
+    before = now.precheck.without(changed).with_seats(at_most)
     touched = {
         each.id for each in others if now.precheck.against_seats(each) or before.against_seats(each)
     }

@@ -333,7 +333,7 @@ def _form(template: str, now: StudentTerm, view: SectionView, **facts: Any) -> s
         amounts=credit_choices(view),
         chosen=request_form.fields().get("credits", ""),
         place=request_form.fields().get("place"),
-        limit=amount(now.limit),
+        limit=amount(now.credit_limit),
         counts=live_counts(seats_of(view)),
         kept=reserved_notes(now, view),
         last=last_time(now.term.id).get(view.course_id),
@@ -402,7 +402,7 @@ def _outlook(now: StudentTerm, plan: Plan, section: int) -> dict[str, Any]:
     return {
         "problems": reasons_against(now, reasons),
         "credits": amount(total),
-        "over": total > now.limit,
+        "over": total > now.credit_limit,
     }
 
 

@@ -93,7 +93,7 @@ def _draw(  # noqa: PLR0913  the ways in which a page may want it
         rounds=_rounds(student_term) if full else [],
         credits=credits_in_words(planned),
         after=amount(student_term.credits + planned),
-        over=student_term.credits + planned > student_term.limit,
+        over=student_term.credits + planned > student_term.credit_limit,
         points=amount,
         packed=plans.write(left),
         submits=not all(_is_had(each, student_term.held) for each in left.choices),

@@ -117,7 +117,7 @@ def _alike(catalog: TermCatalog, view: SectionView, _language: str) -> SharedCel
 
 @cached(LRUCache(maxsize=16), key=lambda catalog: (catalog.term.id, catalog.version))
 def _usual(catalog: TermCatalog) -> set[str]:
-    """Return the term's usual kind, places and teaching modes, which rows leave out."""
+    """Return the term's usual kind, places and delivery modes, which rows leave out."""
     names = ["kind", *(each.name for each in FIELDS.values() if each.picker)]
     ways = [Counter(getattr(view, name) for view in catalog.sections) for name in names]
     return {"", *(way.most_common(1)[0][0] for way in ways if way)}

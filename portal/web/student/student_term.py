@@ -184,14 +184,14 @@ class StudentTerm:
         return sum(each.credits for each in self.registrations.enrolled)
 
     @cached_property
-    def limit(self) -> int:
+    def credit_limit(self) -> int:
         """Return the credit limit, in hundredths."""
         return hundredths(limits.credit_limit(self.profile, self.catalog))
 
     @cached_property
     def precheck(self) -> Precheck:
         """Return what finds the likely refusals of requests."""
-        return Precheck(self.profile, self.catalog, self.registrations, self.limit)
+        return Precheck(self.profile, self.catalog, self.registrations, self.credit_limit)
 
     @property
     def stage(self) -> str:

@@ -148,7 +148,7 @@ def drop_or_swap(section: int, context: RefusalContext) -> NextStep:
 
 
 def make_room(context: RefusalContext) -> NextStep:
-    """Return a link for a student at the credit limit: swap the one seat that is enough, if any.
+    """Return a link for a student at a limit: swap the one seat that is enough, if any.
 
     Otherwise it leads to the student's classes, to drop what they choose.
     """

@@ -4,7 +4,7 @@ Each reason stands below once. The function under a `@reason` returns the text t
 and the next step, from the facts that the ledger or a rule gave. The order is that of lists.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,17 @@ if TYPE_CHECKING:
 Facts = dict[str, Any]
 Answer = tuple[str, NextStep | None]
 Explain = Callable[[Facts, RefusalContext], Answer]
+# From a reason's facts and the credits of all seats: those that would each be enough to give up.
+Ending = Callable[[Facts, Mapping[int, int]], set[int]]
+
+
+def _no_seat(_facts: Facts, _held: Mapping[int, int]) -> set[int]:
+    return set()
+
+
+def _its_seat(facts: Facts, _held: Mapping[int, int]) -> set[int]:
+    """Return the seat that the reason is about."""
+    return {facts["section"]}
 
 
 @dataclass(frozen=True)
@@ -36,7 +47,7 @@ class ReasonKind:
     permission: str = ""  # the rule that a student permission names; "" for none
     ledger_checks: bool = False  # a rule that the ledger checks itself
     fixable: bool = False  # the student can act on it at once
-    about_seat: bool = False  # of the section in its facts: giving up that seat can end the refusal
+    ending: Ending = _no_seat  # a swap of any of these seats removes it
     out_of_time: bool = False  # no window is open for the student, or a deadline has passed
     for_all: bool = False  # refuses every section alike
     counts_as_skip: bool = False  # may count towards losing a waitlist position
@@ -153,18 +164,18 @@ def _form_helps(one: Reason, reasons: list[Reason]) -> bool:
 
 
 def _seat_to_swap(reasons: list[Reason], context: RefusalContext) -> int:
-    """Return the only held seat that causes refusals, 0 if there are none or several."""
-    held = [each for each in reasons if not each.facts.get("planned")]
-    blocking = {each.facts["section"] for each in held if each.code in ABOUT_SEAT}
-    over = next((each.facts for each in held if each.code == "credit_limit"), None)
-    if context.swap_out or len(blocking) > 1:
+    """Return the only held seat whose swap removes the refusals, 0 if there are none or several.
+
+    A plan's own refusals stay, and reasons that the student can't act on leave no form at all.
+    """
+    if context.swap_out:
         return 0
-    if over is None:
-        fitting = blocking
-    else:
-        total, limit = over["held"] + over["adds"], over["limit"]
-        enough = {section for section, worth in context.held.items() if total - worth <= limit}
-        fitting = enough & blocking if blocking else enough
+    enough = [
+        REASONS[each.code].ending(each.facts, context.held)
+        for each in reasons
+        if each.code in FIXABLE - SWAP_SETTLES and not each.facts.get("planned")
+    ]
+    fitting = set.intersection(*enough) if enough else set()
     return fitting.pop() if len(fitting) == 1 else 0
 
 
@@ -388,7 +399,7 @@ def _not_for_you(_facts: Facts, context: RefusalContext) -> Answer:
     ledger_checks=True,
     fixable=True,
     counts_as_skip=True,
-    about_seat=True,
+    ending=_its_seat,
 )
 def _same_course(facts: Facts, context: RefusalContext) -> Answer:
     name = context.named(facts["section"])
@@ -406,7 +417,7 @@ def _same_course(facts: Facts, context: RefusalContext) -> Answer:
     ledger_checks=True,
     fixable=True,
     counts_as_skip=True,
-    about_seat=True,
+    ending=_its_seat,
 )
 def _time_conflict(facts: Facts, context: RefusalContext) -> Answer:
     other, name = facts["section"], context.named(facts["section"])
@@ -414,6 +425,12 @@ def _time_conflict(facts: Facts, context: RefusalContext) -> Answer:
         name = _("planned %(name)s", name=name)
     text = clash_in_words(context.section, context.catalog.section(other), name)
     return text, None if facts.get("planned") else next_steps.drop_or_swap(other, context)
+
+
+def _seats_of_enough_credits(facts: Facts, held: Mapping[int, int]) -> set[int]:
+    """Return the seats that each make room for the section."""
+    over = facts["held"] + facts["adds"] - facts["limit"]
+    return {section for section, worth in held.items() if worth >= over}
 
 
 @reason(
@@ -424,6 +441,7 @@ def _time_conflict(facts: Facts, context: RefusalContext) -> Answer:
     ledger_checks=True,
     fixable=True,
     counts_as_skip=True,
+    ending=_seats_of_enough_credits,
     application_to_add="credit_overload",
 )
 def _credit_limit(facts: Facts, context: RefusalContext) -> Answer:
@@ -724,7 +742,6 @@ def _not_waiting(_facts: Facts, context: RefusalContext) -> Answer:
 
 _KINDS = tuple(REASONS.values())
 FIXABLE = frozenset(each.code for each in _KINDS if each.fixable)
-ABOUT_SEAT = frozenset(each.code for each in _KINDS if each.about_seat)
 OUT_OF_TIME = frozenset(each.code for each in _KINDS if each.out_of_time)
 FOR_ALL = frozenset(each.code for each in _KINDS if each.for_all)
 OBSTACLES = {each.code: each.obstacle for each in _KINDS if each.obstacle}
@@ -732,3 +749,5 @@ PERMISSIONS = {each.code: each.permission for each in _KINDS if each.permission}
 LEDGER_CHECKS = tuple(each.code for each in _KINDS if each.ledger_checks)
 SKIP_CODES = tuple(each.code for each in _KINDS if each.counts_as_skip)
 ALREADY_HAD = frozenset({"already_enrolled", "already_waiting"})
+# The form of a swap asks for the credits, and a swap can wait for a seat.
+SWAP_SETTLES = frozenset({"credit_range", "full"})

@@ -94,6 +94,16 @@ def test_swap_for_a_conflict_must_respect_the_credit_limit() -> None:
     assert steps(case, clashing(OTHER), over(1200)) == [drop(OTHER), mine]
 
 
+def test_swap_for_a_conflict_must_remove_every_refusal() -> None:
+    lacking = Reason("corequisite", {"missing": [THIRD.course_id]})
+    assert steps(CASE, clashing(OTHER), lacking) == [drop(OTHER), "/terms/7?q=ART+1010"]
+
+
+@pytest.mark.parametrize("code", ["full", "credit_range"])
+def test_swap_may_wait_for_a_seat_and_take_other_credits(code: str) -> None:
+    assert steps(CASE, clashing(OTHER), Reason(code, FACTS[code])) == [swap(OTHER), ""]
+
+
 def test_linked_course_links_to_registering_for_both() -> None:
     lab = a_view("PHY-2", corequisites=course("PHY-1"))
     lecture = a_view("PHY-1", corequisites=course("PHY-2"))

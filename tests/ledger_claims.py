@@ -16,10 +16,15 @@ from portal.ledger.types import (
 )
 
 
+def take(kind: type[RequestContext | Claim], fields: dict[str, Any]) -> dict[str, Any]:
+    """Take those of the fields that the type has."""
+    names = {each.name for each in fields_of(kind)} & fields.keys()
+    return {name: fields.pop(name) for name in names}
+
+
 def context_of(term: int, student: int, fields: dict[str, Any]) -> RequestContext:
     """Take the context of a request out of its fields; what they lack is said to be a test's."""
-    names = {each.name for each in fields_of(RequestContext)} & fields.keys()
-    given = {name: fields.pop(name) for name in names}
+    given = take(RequestContext, fields)
     return RequestContext(term, student, **{"actor": "tests", "correlation": "tests", **given})
 
 
@@ -46,33 +51,10 @@ def submit(
 
 
 def send_claim(
-    ledger: Ledger,
-    term: int,
-    *,
-    section: int,
-    credits: int,  # noqa: A002  the field's word
-    wait: bool,
-    swap_out: int | None = None,
-    corequisites: dict[str, Any] | None = None,
-    rules: Any = (),
-    waived: Any = (),
-    reserves: Any = (),
-    waived_corequisites: Any = None,
-    band: int | None = None,
-    **fields: Any,
+    ledger: Ledger, term: int, *, wait: bool, swap_out: int | None = None, **fields: Any
 ) -> Decision:
-    """Submit a choice of one section."""
-    part = Claim(
-        section,
-        credits,
-        band,
-        corequisites=corequisites,
-        rules=tuple(rules),
-        waived=tuple(waived),
-        reserves=tuple(reserves),
-        waived_corequisites=waived_corequisites,
-    )
-    choice = LedgerChoice(((part,),), wait, swap_out)
+    """Submit a choice of one section; the fields are those of its claim and its submission."""
+    choice = LedgerChoice(((Claim(**take(Claim, fields)),),), wait, swap_out)
     [decision] = submit(ledger, term, [choice], **fields).decisions
     return decision
 

@@ -319,7 +319,7 @@ SECTION_FIELDS = tuple(
 
 @dataclass(frozen=True, kw_only=True)
 class RuleFacts:
-    """What PostgreSQL knows of a student and a section, for the rules of the ledger.
+    """What PostgreSQL knows of a student, a section and the term, for the rules of the ledger.
 
     `rules` holds the reasons that the ledger can't find itself. `waived` holds the codes that a
     permission lifts, of both; the event names those that would have refused. `reserves` holds the
@@ -388,8 +388,8 @@ class LedgerChoice:
 class RoundMove:
     """What an allocation round gives a student: all seats of an alternative, or none.
 
-    With `wait`, a waitlist position of the only section. `turn` is 0 if it has none. `limit` is in
-    hundredths of credits.
+    With `wait`, a waitlist position of the only section. `turn` is 0 if it has none. `limit` is
+    the credit limit, in hundredths.
     """
 
     idempotency_key: str
@@ -411,7 +411,10 @@ class RoundAnswer:
 
 @dataclass(frozen=True)
 class Candidate(RuleFacts):
-    """A waiting student as catalog and record know them now; credits in hundredths."""
+    """A waiting student as catalog and record know them now.
+
+    `limit` is the credit limit, in hundredths.
+    """
 
     student: int
     windows: tuple[int, ...]
@@ -436,7 +439,8 @@ class SkipRule:
 class AdminAdjustment:
     """An admin adjustment, `add`, `drop` or both, and the data to decide it.
 
-    `limit` is in hundredths; `days` are the starts (ms) and names of the days around now.
+    `limit` is the credit limit, in hundredths; `days` are the starts (ms) and names of the days
+    around now.
     `chosen_credits` is 0 if the catalog filled them in: a retry must match it.
     """
 

@@ -31,7 +31,7 @@ def statements() -> Iterator[list[str]]:
 
 
 def ledger_commands(act: Callable[[], object], term: int) -> list[str]:
-    """Return what is sent to the ledger about the term within the act: commands or functions."""
+    """Return the commands and functions about a term that the act sends to the ledger."""
     redis, sent = backend().redis, []
     with redis.monitor() as monitor:
         act()

@@ -28,7 +28,7 @@ def find_by(find: Callable[[], str], find_route: Callable[[], str]) -> None:
 
 
 def name_process(kind: str) -> None:
-    """Name what this process is, for statements of neither a request nor a job."""
+    """Name what this process is, for statements outside of requests and jobs."""
     global _process  # noqa: PLW0603  a process has one kind
     _process = kind
 

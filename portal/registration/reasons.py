@@ -166,17 +166,31 @@ def _form_helps(one: Reason, reasons: list[Reason]) -> bool:
 def _seat_to_swap(reasons: list[Reason], context: RefusalContext) -> int:
     """Return the only held seat whose swap removes the refusals, 0 if there are none or several.
 
-    A plan's own refusals stay, and reasons that the student can't act on leave no form at all.
+    A plan's own refusals stay, and a reason that the student can't remove hides all forms.
     """
     if context.swap_out:
         return 0
     enough = [
         REASONS[each.code].ending(each.facts, context.held)
         for each in reasons
-        if each.code in FIXABLE - SWAP_SETTLES and not each.facts.get("planned")
+        if each.code in FIXABLE
+        and not each.facts.get("planned")
+        and not _swap_settles(each, context)
     ]
     fitting = set.intersection(*enough) if enough else set()
     return fitting.pop() if len(fitting) == 1 else 0
+
+
+def _swap_settles(one: Reason, context: RefusalContext) -> bool:
+    """Return whether the form of a swap settles a reason, whichever seat is given up.
+
+    It asks for the credits and for a linked section, and can wait for a seat.
+    """
+    if one.code == "corequisite":
+        return next_steps.pick_together(one.facts["missing"], context) is not None
+    if one.code == "full":
+        return bool(one.facts["waiting"] < one.facts["waitlist_capacity"])
+    return one.code == "credit_range"
 
 
 def _unknown(_facts: Facts, context: RefusalContext) -> Answer:
@@ -749,5 +763,3 @@ PERMISSIONS = {each.code: each.permission for each in _KINDS if each.permission}
 LEDGER_CHECKS = tuple(each.code for each in _KINDS if each.ledger_checks)
 SKIP_CODES = tuple(each.code for each in _KINDS if each.counts_as_skip)
 ALREADY_HAD = frozenset({"already_enrolled", "already_waiting"})
-# The form of a swap asks for the credits, and a swap can wait for a seat.
-SWAP_SETTLES = frozenset({"credit_range", "full"})

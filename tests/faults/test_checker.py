@@ -1,7 +1,7 @@
 """The checker of the fault tests finds what was altered in histories and logs."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ class Story:
         return judge(self.requests, self.events, self.held, self.waiting)
 
     def change(self, at: int, **fields: Any) -> None:
-        self.events[at] = replace(self.events[at], **fields)
+        self.events[at] = self.events[at]._replace(**fields)
 
     def report(self, at: int, **seats: int) -> None:
         payload = self.events[at].payload

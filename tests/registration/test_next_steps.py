@@ -104,6 +104,21 @@ def test_swap_may_wait_for_a_seat_and_take_other_credits(code: str) -> None:
     assert steps(CASE, clashing(OTHER), Reason(code, FACTS[code])) == [swap(OTHER), ""]
 
 
+def test_swap_may_add_a_linked_section() -> None:
+    lab = a_view("PHY-2", corequisites=course("PHY-1"))
+    lecture = a_view("PHY-1", corequisites=course("PHY-2"))
+    case = RefusalContext(a_catalog(lecture, lab, OTHER), lecture, CASE.zone)
+    lacking = Reason("corequisite", {"missing": [lab.course_id]})
+    first, *_ = steps(case, clashing(OTHER), lacking)
+    assert first == f"/terms/7/sections/{lecture.id}/swap?swap_out={OTHER.id}"
+
+
+def test_swap_can_not_wait_without_room_on_the_waitlist() -> None:
+    full = Reason("full", {"waiting": 5, "waitlist_capacity": 5})
+    first, *_ = steps(CASE, clashing(OTHER), full)
+    assert first == drop(OTHER)
+
+
 def test_linked_course_links_to_registering_for_both() -> None:
     lab = a_view("PHY-2", corequisites=course("PHY-1"))
     lecture = a_view("PHY-1", corequisites=course("PHY-2"))

@@ -94,8 +94,8 @@ local function lift(reasons, waived)
 end
 
 -- Every reason why a student may not have this section, apart from seats. `claim` comes from the
--- submission or the candidate: credits, their limit, windows, corequisites, waived codes, and the
--- caller's own rules. It gets `permitted`, the codes that a permission lifted, for the event.
+-- submission or the candidate: credits, the student's credit limit, windows, corequisites, waived
+-- codes, and the caller's own rules. It gets `permitted`, the codes that a permission lifted, for the event.
 function Term:refusal_reasons(section, mine, claim, taken_with)
   local reasons = {}
   self:enter(claim.windows or {})

@@ -2,7 +2,8 @@
 
 Each attribute of a class derived from `RecordDetails` describes a field completely. Forms,
 differences on confirmation pages, the audit trail and its labels follow. A plain field stands in a
-column of its own. How it is stored, imported and exported follows, too.
+column of its own. How it is stored follows, too, and how those of sections and students are
+imported and exported; `exchange/records.py` lists those of courses and instructors.
 """
 
 import dataclasses

@@ -6,7 +6,7 @@ const SPREAD = [0, 2000];
 const ROWS = [200, 1500]; // until rows that clash with a change are drawn again
 const SILENCE = 25000;
 const ANSWER_WITHIN = 4000;
-const REFUSED = 1008; // the server has ended the session, or reads the page's messages as broken
+const REFUSED = 1008; // the server has ended the session, or considers the page's messages malformed
 const MISSED = ["window", "roster", "plan", "notice", "recorded"];
 const BY_HTMX = [1006, 1011, 1012, 1013]; // closings after which the extension connects again
 

@@ -123,7 +123,7 @@ function arrive(banner) {
   dispatchEvent(new Event("fs:in"));
 }
 
-// In the tab too, as who waits may be looking elsewhere; until the page is used.
+// In the tab too, because a waiting student may be looking elsewhere; until the page is used.
 function greet({ dataset: { turn } }) {
   const { title } = document;
   spoken.textContent = `${turn}. ${document.querySelector(".banner-title").textContent.trim()}`;

@@ -182,9 +182,9 @@ def _seat_to_swap(reasons: list[Reason], context: RefusalContext) -> int:
 
 
 def _swap_settles(one: Reason, context: RefusalContext) -> bool:
-    """Return whether the form of a swap settles a reason, whichever seat is given up.
+    """Return whether a swap removes a reason, whichever seat is given up.
 
-    It asks for the credits and for a linked section, and can wait for a seat.
+    Its form asks for the credits and for a linked section, and a swap can wait for a seat.
     """
     if one.code == "corequisite":
         return next_steps.pick_together(one.facts["missing"], context) is not None

@@ -1,4 +1,4 @@
-"""Batched calls: many callers of the same moment share one call to the ledger.
+"""Batched calls: many callers of the same moment share one call to a server.
 
 The first caller calls at once. The callers that arrive meanwhile form a batch. The first of them
 sends it as soon as the previous call is answered.
@@ -9,7 +9,7 @@ from copy import copy
 from threading import Event, Lock
 from typing import Generic, TypeVar
 
-MOST = 200  # questions in one call: other requests need the ledger too
+MOST = 200  # questions in one call: others need the server, too
 LONGEST = 0.5  # seconds that a batch waits for the previous call, which may hang
 
 Question = TypeVar("Question")

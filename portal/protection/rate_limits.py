@@ -8,6 +8,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 from math import floor
 from pathlib import Path
 from threading import Lock
@@ -20,6 +21,7 @@ from redis.exceptions import RedisError
 
 from portal.backend import backend
 from portal.core import logs, redis_clients
+from portal.core.batching import Batcher
 from portal.core.outage import Outage
 
 CODE = Path(__file__).with_suffix(".lua").read_text(encoding="utf-8")
@@ -66,6 +68,9 @@ class Charge:
         return self.limit.at_once * MINUTE / self.limit.a_minute
 
 
+Question = tuple[Act, Sequence[Charge]]
+
+
 class LocalRateLimiter:
     """Rate limits that this process counts on its own."""
 
@@ -100,6 +105,7 @@ class RateLimiter:
     def __init__(self, redis: Redis) -> None:
         self.own = LocalRateLimiter()
         self._script = redis.register_script(CODE)
+        self._ask: Batcher[Question, list[int]] = Batcher(self._ask_many)
         self._outage = Outage()
 
     def spend(self, *charges: Charge) -> int:
@@ -133,9 +139,8 @@ class RateLimiter:
     def _count(self, act: Act, charges: Sequence[Charge]) -> list[int]:
         if self._outage.spares():
             return self.own.count(act, charges)
-        sizes = [number for each in charges for number in (each.time, each.size)]
         try:
-            replies = self._run([each.key for each in charges], [act, *sizes])
+            replies = self._ask((act, charges))
         except RedisError as error:
             logs.warn(log, "Limits are counted by each process alone", error)
             self._outage.begin()
@@ -143,9 +148,16 @@ class RateLimiter:
         self._outage.end()
         return replies
 
-    def _run(self, keys: list[str], arguments: list[str | float]) -> list[int]:
+    def _ask_many(self, questions: Sequence[Question]) -> list[list[int]]:
+        """Return the waits for the charges of many requests, in one call."""
+        keys = [each.key for _, charges in questions for each in charges]
+        arguments: list[str | float] = []
+        for act, charges in questions:
+            arguments += [act, len(charges)]
+            arguments += [number for each in charges for number in (each.time, each.size)]
         found: Any = self._script(keys, arguments)
-        return [int(each) for each in found]
+        waits = map(int, found)
+        return [list(islice(waits, len(charges))) for _, charges in questions]
 
     def _held(self, charge: Charge, wait: int) -> int:
         if wait:

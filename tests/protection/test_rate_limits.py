@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from threading import Thread
 from typing import Any
@@ -135,6 +136,28 @@ def test_many_at_the_same_moment_are_not_let_through_too_often(shared: RateLimit
     for thread in threads:
         thread.join()
     assert (len(let), sum(let)) == (200, 50)
+
+
+def test_requests_at_the_same_moment_share_a_call(shared: RateLimiter, backend: Backend) -> None:
+    """In a rush no request waits for a free connection to Redis."""
+    charges: list[Charge] = [someone() for _ in range(100)]
+    waits: list[int] = []
+
+    def spend(charge: Charge) -> None:
+        waits.append(shared.spend(charge))
+
+    shared.spend(someone())  # which loads the script
+    threads = [Thread(target=spend, args=(each,)) for each in charges]
+    calls: Any = backend.redis.info("commandstats")
+    backend.redis.client_pause(500)  # ms
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    more: Any = backend.redis.info("commandstats")
+    assert waits == [0] * 100
+    assert more["cmdstat_evalsha"]["calls"] - calls["cmdstat_evalsha"]["calls"] < 10
+    assert [shared.check(replace(each, cost=3)) > 0 for each in charges] == [True] * 100
 
 
 def test_who_was_refused_is_refused_again_without_redis(

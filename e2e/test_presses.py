@@ -208,7 +208,7 @@ def test_rows_say_at_once_what_is_over_the_credit_limit(
     rows = (heavy, light, section)
     before = sizes(ada, *rows)
     ada.pick(heavy)
-    expect(ada.cell(section)).to_contain_text("Over your credit limit")
+    expect(ada.cell(section)).to_contain_text("Over the credit limit")
     expect(ada.cell(light)).to_contain_text("Add")
     assert sizes(ada, *rows) == before
     ada.ask(section)

@@ -28,7 +28,7 @@ from portal.core.ledger_servers import UNSERVED, Servers
 from portal.core.metrics import DECISION_TIME
 from portal.ledger import replicas
 from portal.ledger.errors import LedgerSilent, LedgerUnavailable
-from portal.ledger.types import COUNTS, NOT_OVERRIDABLE, SECTION_FIELDS
+from portal.ledger.types import COUNTS, DEADLINES, NOT_OVERRIDABLE, SECTION_FIELDS
 
 FUNCTIONS = Path(__file__).with_name("functions")
 # In this order: later files use earlier ones.
@@ -67,9 +67,10 @@ def ledger_code(section_fields: Sequence[str] = SECTION_FIELDS) -> str:
     codes = ", ".join(f"{each} = true" for each in sorted(NOT_OVERRIDABLE))
     names = ", ".join(each.upper() for each in COUNTS)
     places = ", ".join(str(place) for place, _name in enumerate(COUNTS, start=1))
+    deadlines = ", ".join(f'"{each}"' for each in DEADLINES)
     lists = (
         f"local FIELDS = {{ {listed} }}\nlocal NOT_OVERRIDABLE = {{ {codes} }}"
-        f"\nlocal {names} = {places}"
+        f"\nlocal DEADLINES = {{ {deadlines} }}\nlocal {names} = {places}"
     )
     return f"{name}\n{lists}\n{rest}"
 

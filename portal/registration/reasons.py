@@ -54,6 +54,11 @@ class ReasonKind:
     application_to_add: str = ""  # the kind that asks for the section in spite of it
     application_to_drop: str = ""  # the kind that asks to drop the seat in spite of it
 
+    @property
+    def ends_with_a_seat(self) -> bool:
+        """Return whether giving up a seat can remove it."""
+        return self.ending is not _no_seat
+
 
 REASONS: dict[str, ReasonKind] = {}
 

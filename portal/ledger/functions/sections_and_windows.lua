@@ -1,7 +1,5 @@
 -- Sections, windows and deadlines, as the registrar sets them.
 
-local DEADLINES = { "add_deadline", "drop_deadline", "withdraw_deadline" }
-
 -- Store when the next window opens or closes, a reserve ends or a deadline passes, so that each later
 -- call finds it done.
 local function plan(term)

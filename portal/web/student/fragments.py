@@ -96,7 +96,7 @@ def draw_act(catalog: TermCatalog, section: int, shown: SectionAct) -> Markup:
         name=named(section),
         other=named(other.id) if other else "",
         when=first_overlap(view, other) if view and other else "",
-        why_label=reasons.label(shown.why),
+        reason=reasons.REASONS.get(shown.why),
     )
 
 

@@ -234,7 +234,7 @@ def test_row_says_that_a_section_is_over_the_credit_limit(
     )
     seat(cast.ada, heavy)
     page = ada.get(f"/terms/{term.id}").text
-    assert "Over your credit limit" in words(cell(page, wanted))
+    assert "Over the credit limit" in words(cell(page, wanted))
     for each in (light, permitted):
         assert "Add" in words(cell(page, each))
 

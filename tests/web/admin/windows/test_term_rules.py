@@ -36,8 +36,10 @@ def address(term: Term) -> str:
 
 
 def a_form(**fields: Any) -> dict[str, Any]:
+    """Return valid values of all that a form must have."""
+    usual = {name: str(rule.default) for name, rule in TERM_RULES.items() if rule.default}
     form = {"credit_limit": "18.5", "drops_per_day": "2", "places": "kept", "skip_limit": "2"}
-    return {**form, **fields}
+    return {**usual, **form, **fields}
 
 
 def as_it_is(admin: FlaskClient, term: Term) -> dict[str, str]:

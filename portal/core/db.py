@@ -1,11 +1,11 @@
 """PostgreSQL for every process: one engine, one way to open a transaction."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, ClassVar
+from urllib.parse import quote
 
 from psycopg2.extensions import cursor
 from sqlalchemy import Connection, DateTime, Engine, MetaData, Text, create_engine, event
@@ -17,10 +17,6 @@ from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 from portal.core import traces
 from portal.core.correlation import sender
 from portal.core.idle_connections import has_unread_data
-
-PARAMETER = re.compile(r"<(?:[^<>:]*:)?([^<>]*)>")  # as in /terms/<int:term>
-# Without percent signs, which psycopg2 would take for the places of parameters.
-UNSAFE = re.compile(r"[^\w./:-]", re.ASCII)
 
 
 class ChangedMeanwhile(Exception):
@@ -53,14 +49,14 @@ class CommentingCursor(cursor):
     """
 
     def execute(self, query: Any, vars: Any = None) -> None:  # noqa: A002  psycopg2's name
-        super().execute(_commented(query), vars)
+        super().execute(_commented(query, has_places=vars is not None), vars)
 
     def executemany(self, query: Any, vars_list: Any) -> None:
         """Execute a statement once for each set of parameters."""
-        super().executemany(_commented(query), vars_list)
+        super().executemany(_commented(query, has_places=True), vars_list)
 
     def copy_expert(self, sql: Any, file: Any, size: int = 8192) -> None:
-        super().copy_expert(_commented(sql), file, size)
+        super().copy_expert(_commented(sql, has_places=False), file, size)
 
 
 Sessions = sessionmaker[Session](expire_on_commit=False)
@@ -145,13 +141,14 @@ def read_only() -> Iterator[Connection]:
                 driver.autocommit = False
 
 
-def _commented(statement: Any) -> Any:
-    pairs = ",".join([f"{name}='{_safe(value)}'" for name, value in sender().items()])
+def _commented(statement: Any, *, has_places: bool) -> Any:
+    """Add the comment; where percent signs mark the places of parameters, double its own."""
+    pairs = ",".join([f"{key}='{_encoded(value)}'" for key, value in sorted(sender().items())])
     if not pairs or not isinstance(statement, str):
         return statement
-    return f"{statement} /*{pairs}*/"
+    return f"{statement} /*{pairs.replace('%', '%%') if has_places else pairs}*/"
 
 
 @lru_cache(maxsize=1024)
-def _safe(value: str) -> str:
-    return UNSAFE.sub("_", PARAMETER.sub(r":\1", value))
+def _encoded(value: str) -> str:
+    return quote(value, safe="")

@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+import os
 import random
 import time
 from collections import Counter
@@ -23,12 +24,18 @@ def together(shares: Sequence[tuple[Any, ...]]) -> list[Any]:
 
     A task gets a barrier before its arguments, at which all wait for each other.
     """
-    spawning = multiprocessing.get_context("spawn")
-    with spawning.Manager() as manager:
+    forking = multiprocessing.get_context("forkserver")
+    forking.set_forkserver_preload([__name__])  # so that not each process imports it
+    with forking.Manager() as manager:
         barrier = manager.Barrier(len(shares), timeout=60)
-        with ProcessPoolExecutor(len(shares), mp_context=spawning) as pool:
+        with ProcessPoolExecutor(len(shares), forking, _use, [dict(os.environ)]) as pool:
             running = [pool.submit(task, barrier, *arguments) for task, *arguments in shares]
             return [each.result() for each in running]
+
+
+def _use(environment: dict[str, str]) -> None:
+    """Take the environment of the test: that of the process that forks may be older."""
+    os.environ.update(environment)
 
 
 def storm(

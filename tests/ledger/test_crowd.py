@@ -12,7 +12,7 @@ from tests.soak import rounds
 pytestmark = pytest.mark.slow
 
 PROCESSES = 4
-ROUNDS = rounds(50, soak=1000)
+ROUNDS = rounds(15, soak=1000)
 CROWD = 200
 SEATS = 10
 PLACES = 20

@@ -320,7 +320,7 @@ def test_ledger_agrees_with_the_model(address: str) -> None:
     run_state_machine_as_test(
         Term,
         settings=settings(
-            max_examples=rounds(40, soak=1000),
+            max_examples=rounds(15, soak=1000),
             stateful_step_count=50,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -3,7 +3,6 @@
 import os
 import select
 import warnings
-from collections import deque
 from functools import partial
 from ssl import SSLSocket
 from time import monotonic
@@ -59,20 +58,18 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
 
 class Server(StreamServer):  # type: ignore[misc]
-    """Accepts connections faster than it can answer them, and begins them in their order.
+    """Accepts more connections in a turn while many wait.
 
     In a rush the system's queue (`backlog`) fills at once. A client that finds it full retries
-    after 1, 3, 7 and 15 seconds, however early it came.
+    after 1, 3, 7 and 15 seconds, however early it came. And those who ask for the first time, most
+    for little, get answers before those who ask for page after page.
     """
 
     max_accept = AT_ONCE
 
     def __init__(self, *args: Any, **settings: Any) -> None:
-        self._accepted: deque[tuple[Any, ...]] = deque()
         self._in_a_row = 0
-        self._beginning = False
         super().__init__(*args, **settings)
-        self.full = self._full  # gevent's own looks only at connections that have begun
 
     def do_read(self) -> tuple[Any, ...] | None:
         """Accept a connection; return None if none waits."""
@@ -80,36 +77,6 @@ class Server(StreamServer):  # type: ignore[misc]
         self._in_a_row = self._in_a_row + 1 if accepted else 0
         self.max_accept = MANY_AT_ONCE if self._in_a_row >= MANY else AT_ONCE
         return accepted
-
-    def do_handle(self, *connection: Any) -> None:
-        """Begin with a connection after those that were accepted before it."""
-        self._accepted.append(connection)
-        if not self._beginning:
-            self._beginning = True
-            gevent.spawn(self._begin)
-
-    def close(self) -> None:
-        """Stop accepting connections, and begin with those that still wait.
-
-        Gunicorn gives them its `graceful_timeout` to finish.
-        """
-        while self._accepted:
-            super().do_handle(*self._accepted.popleft())
-        super().close()
-
-    def _full(self) -> bool:
-        """Return whether there are as many connections as allowed."""
-        return bool(self.pool.free_count() <= len(self._accepted))
-
-    def _begin(self) -> None:
-        """Begin with AT_ONCE connections between others' turns, until none waits."""
-        try:
-            while self._accepted:
-                for _ in range(min(AT_ONCE, len(self._accepted))):
-                    super().do_handle(*self._accepted.popleft())
-                gevent.sleep(0)
-        finally:
-            self._beginning = False
 
 
 def waits(sock: Any, version: tuple[int, int]) -> bool:

@@ -22,12 +22,12 @@ RESUMES = 180.0  # seconds; a few on an idle machine
 
 
 def test_recorder_killed_repeatedly_loses_nothing(backend: Backend) -> None:
-    rush = a_rush(sections=3, students=3000, capacity=2500, waitlist=400)
+    rush = a_rush(sections=3, students=6000, capacity=5000, waitlist=800)
     wishes = everyone_everywhere(rush)
     with running(("worker", "record"), ("worker", "record")) as processes:
         ready("record")
-        for first in range(0, len(wishes), 3000):
-            claims(rush, wishes[first : first + 3000])
+        for first in range(0, len(wishes), 6000):
+            claims(rush, wishes[first : first + 6000])
             enqueue(rush.term, ["record"])
             wait_for(lambda: busy(backend))
             time.sleep(random.uniform(0, 0.3))
@@ -47,7 +47,7 @@ def test_recorder_killed_repeatedly_loses_nothing(backend: Backend) -> None:
 
 
 def test_killed_recorder_leaves_no_lock(backend: Backend) -> None:
-    rush = a_rush(sections=3, students=5000, capacity=4000, waitlist=1250)
+    rush = a_rush(sections=3, students=10_000, capacity=8000, waitlist=2500)
     with running(("worker", "record"), ("worker", "record")):
         ready("record")
         claims(rush, everyone_everywhere(rush))

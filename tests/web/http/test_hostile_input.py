@@ -98,45 +98,48 @@ def visitors(app: Flask, cast: Cast, values: Values) -> Visitors:  # noqa: ARG00
     return {username: browser_of(app, username) for username in WHO}
 
 
-def test_no_address_causes_a_server_error(app: Flask, visitors: Visitors, values: Values) -> None:
-    requested = [(name, each, {}) for name, route in _pages(app) for each in _odd(route, values)]
-    _unbroken(visitors, requested)
+def test_no_address_argument_header_or_form_causes_a_server_error(
+    app: Flask, visitors: Visitors, values: Values
+) -> None:
+    for requests in (_odd_addresses, _odd_arguments, _odd_headers, _odd_forms):
+        _unbroken(visitors, requests(app, values))
 
 
-def test_no_argument_causes_a_server_error(app: Flask, visitors: Visitors, values: Values) -> None:
+def _odd_addresses(app: Flask, values: Values) -> list[Asked]:
+    return [(name, each, {}) for name, route in _pages(app) for each in _odd(route, values)]
+
+
+def _odd_arguments(app: Flask, values: Values) -> list[Asked]:
     raw = [f"?{'&'.join(f'{argument}={odd}' for argument in ARGUMENTS)}" for odd in BYTES]
     texts = [f"?{urlencode(dict.fromkeys(ARGUMENTS, text))}" for text in TEXTS]
-    requested: list[Asked] = [
+    return [
         (name, address(route, values) + query, {})
         for name, route in _pages(app)
         for query in (*raw, *texts)
     ]
-    _unbroken(visitors, requested)
 
 
-def test_no_header_causes_a_server_error(app: Flask, visitors: Visitors, values: Values) -> None:
+def _odd_headers(app: Flask, values: Values) -> list[Asked]:
     together = [
         dict(zip(HEADERS, values, strict=True)) for values in zip(*HEADERS.values(), strict=True)
     ]
     pages = [each for each in _pages(app) if each[1].endpoint != "live.socket"]  # tests/live
     rooms = {route.endpoint.partition(".")[0]: (name, route) for name, route in pages}.values()
-    requested: list[Asked] = [
+    return [
         (name, address(route, values), {"headers": {"HX-Request": "true", **headers}})
         for some, sent in ((pages, together), (rooms, DECISIVE))
         for name, route in some
         for headers in sent
     ]
-    _unbroken(visitors, requested)
 
 
-def test_no_form_causes_a_server_error(app: Flask, visitors: Visitors, values: Values) -> None:
-    requested: list[Asked] = [
+def _odd_forms(app: Flask, values: Values) -> list[Asked]:
+    return [
         (name, address(route, values), {"method": method, "data": dict.fromkeys(FIELDS, text)})
         for name, method, route in routes(app)
         if method != "GET" and route.rule not in ENDING
         for text in TEXTS
     ]
-    _unbroken(visitors, requested)
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -44,6 +44,15 @@ def spare(
     administer(servers, f"DROP DATABASE {SPARE} WITH (FORCE)")
 
 
+def lose_everything(spare: Backend) -> None:
+    """Empty its database and its ledger."""
+    for primary in spare.ledger.servers.primaries():
+        primary.redis.flushdb()
+    leave()
+    schema.downgrade(spare.settings.owner_url, "base")
+    schema.upgrade(spare.settings.owner_url)
+
+
 def administer(servers: Servers, *statements: str) -> None:
     connection = psycopg2.connect(servers.owner_url)
     connection.autocommit = True
@@ -63,8 +72,12 @@ def fairseat(spare: Backend, *arguments: str) -> subprocess.CompletedProcess[str
 
 def surroundings(spare: Backend) -> dict[str, str]:
     """What leads a process to it."""
-    urls = {"DATABASE_URL": spare.settings.database_url, "REDIS_URL": spare.settings.redis_url}
-    urls["DATABASE_OWNER_URL"] = spare.settings.owner_url
+    urls = {
+        "DATABASE_URL": spare.settings.database_url,
+        "DATABASE_OWNER_URL": spare.settings.owner_url,
+        "REDIS_URL": spare.settings.redis_url,
+        "QUEUE_REDIS_URL": spare.settings.queue_redis_url,
+    }
     return {**os.environ, **urls, "FAIRSEAT_LOG": "json"}
 
 

@@ -32,7 +32,7 @@ from portal.windows.warmup import warm_up
 from tests.cast import a_course, a_section, a_student, a_term, an_open_window
 from tests.ledger_claims import claim
 from tests.recorder.processes import wait_for
-from tests.second_portal import fairseat, held, leave, spare, surroundings
+from tests.second_portal import fairseat, held, leave, lose_everything, spare, surroundings
 
 pytestmark = pytest.mark.slow
 
@@ -72,13 +72,6 @@ def test_what_was_acknowledged_before_a_backup_is_there_after_all_was_lost(
     assert before <= held(term.id)
     assert audit()["clean"]
     assert claim(a_student("late"), sections[0]).seq
-
-
-def lose_everything(spare: Backend) -> None:
-    spare.redis.flushdb()
-    leave()
-    schema.downgrade(spare.settings.owner_url, "base")
-    schema.upgrade(spare.settings.owner_url)
 
 
 @pytest.mark.parametrize("recorded", [False, True])

@@ -1,6 +1,7 @@
 """The ledger of these tests is a cluster; jobs and limits are where they are everywhere."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -22,19 +23,30 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ValkeyCluster]
 @pytest.fixture
 def backend(backend: Backend, cluster: ValkeyCluster) -> Iterator[Backend]:
     """Empty tables and an empty ledger; each primary has its replica."""
+    with in_cluster(backend, cluster) as clustered:
+        yield clustered
+
+
+@contextmanager
+def in_cluster(portal: Backend, cluster: ValkeyCluster) -> Iterator[Backend]:
+    """The portal with its ledger in the cluster, which is empty and whole at the start."""
     cluster.heal()
     cluster.empty()
-    plain = backend.settings.redis_url
-    settings = replace(backend.settings, redis_url=cluster.url, queue_redis_url=plain, replicas=1)
+    plain = portal.settings.redis_url
+    settings = replace(portal.settings, redis_url=cluster.url, queue_redis_url=plain, replicas=1)
     clustered = connections.connect(settings)
     yield clustered
     clustered.ledger.servers.close()
     clustered.redis.close()
-    connections.connect(backend.settings)
+    connections.connect(portal.settings)
 
 
 @pytest.fixture
 def rushes(backend: Backend, cluster: ValkeyCluster) -> list[Rush]:  # noqa: ARG001
+    return two_rushes(cluster)
+
+
+def two_rushes(cluster: ValkeyCluster) -> list[Rush]:
     """Return a term of each of two primaries, with two sections of two seats for five students."""
     first = a_rush(sections=2, students=5, capacity=2, waitlist=5)
     return [first, elsewhere(cluster, first)]

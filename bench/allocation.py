@@ -28,8 +28,8 @@ from portal.allocation.problem import MECHANISMS, Ballot, Choice, Problem, Secti
 
 ROOT = Path(__file__).resolve().parent.parent
 STUDENTS, SECTIONS, RANKED = 30_000, 4_500, 12
-SMALL = 20  # how many times smaller a quick run is
-TERMS, TICKETS = 8, 4
+QUICK = 60  # how many times smaller a quick run is
+TERMS, TICKETS, SMALL = 8, 4, 20  # eight terms are this many times smaller
 DEPARTMENTS = 30
 YEARS = ("freshman", "sophomore", "junior", "senior")
 TIMES = [
@@ -90,7 +90,7 @@ def _choices(chance: random.Random, popular: list[int], weights: list[float]) ->
 
 def figures(run_number: int, *, quick: bool = False) -> dict[str, float]:
     """Return the figures above; the first run also prints the tables."""
-    smaller = SMALL if quick else 1
+    smaller = QUICK if quick else 1
     cost = {name: _alone(name, smaller) for name in MECHANISMS}
     problem = semester(STUDENTS // smaller, SECTIONS // smaller)
     found = comparison(problem, str(run_number), sample=500)
@@ -129,7 +129,7 @@ def tables(found: dict[str, Measures], smaller: int) -> None:
         print(f"The survey is not at {real_ballots.FOLDER}.")
     print("Eight terms: first choices of a student in all, mean and variance, by most tickets")
     for tickets in (1, TICKETS):
-        mean, variance = eight_terms(tickets, STUDENTS // SMALL // smaller)
+        mean, variance = eight_terms(tickets, STUDENTS // SMALL)
         print(f"  {tickets} tickets: mean {mean:.2f}, variance {variance:.3f}")
 
 

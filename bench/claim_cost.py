@@ -20,7 +20,7 @@ import sys  # noqa: E402
 import tempfile  # noqa: E402
 import time  # noqa: E402
 from collections.abc import Callable, Iterable  # noqa: E402
-from contextlib import ExitStack, redirect_stderr  # noqa: E402
+from contextlib import redirect_stderr  # noqa: E402
 from functools import cache  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import TYPE_CHECKING, Any  # noqa: E402
@@ -62,7 +62,7 @@ EMPTY = "/empty"
 
 def figures(_run: int = 0, *, quick: bool = False) -> dict[str, float]:
     """Return one run's figures, by the names above."""
-    app, students = application(), 30 if quick else STUDENTS
+    app, students = application(quick=quick), 30 if quick else STUDENTS
     with portal_on_trial.a_rush(students) as term:
         term_catalog.preload()
         student_profile.preload()
@@ -74,7 +74,7 @@ def figures(_run: int = 0, *, quick: bool = False) -> dict[str, float]:
         ledger = (_ledger() - before) * 1e6 / len(claims[students:])
         visits = [
             portal_on_trial.get(EMPTY, each)
-            for each in portal_on_trial.cookies(app, "bench", students)
+            for each in portal_on_trial.cookies(app, range(students))
         ]
         empty = _each(app, [environ(each) for _ in range(EACH) for each in visits])
     bare = _each(hello.app, [environ(HELLO) for _ in range(10 * students)])
@@ -89,11 +89,10 @@ def figures(_run: int = 0, *, quick: bool = False) -> dict[str, float]:
 
 
 @cache
-def application() -> Flask:
+def application(*, quick: bool) -> Flask:
     """Return the portal in this process, with its own servers and its log discarded."""
-    stack = ExitStack()
-    atexit.register(stack.close)
-    stage.servers(stack)
+    stack = stage.lasting()
+    stage.servers(stack, quick=quick)
     made = create_app(Settings.read())
     made.add_url_rule(EMPTY, view_func=_empty)
     with redirect_stderr(stack.enter_context(Path(os.devnull).open("w", encoding="utf-8"))):

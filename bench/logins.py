@@ -20,7 +20,7 @@ FIGURES = {
 
 def figures(run: int = 0, *, quick: bool = False) -> dict[str, float]:
     """Measure logins and verifications, one after the other."""
-    here, students = site(quick=quick), 40 if quick else 800
+    here, students = site(quick=quick), 10 if quick else 800
     portal_on_trial.enroll(students)
     logins, alone = by_turns(
         run, lambda: log_in(here, students), lambda: argon2_alone.rate(students)

@@ -31,8 +31,10 @@ FIGURES = {
 
 def figures(run: int = 0, *, quick: bool = False) -> dict[str, float]:
     """Measure hellos, and lobbies, pickers and searches, one after the other."""
-    here, many = site(quick=quick), 40 if quick else 600
-    hello, rates = by_turns(run, lambda: hellos(here, 10 * many), lambda: of_portal(here, many))
+    (many, sections), here = ((40, 200) if quick else (600, SECTIONS)), site(quick=quick)
+    hello, rates = by_turns(
+        run, lambda: hellos(here, 10 * many), lambda: of_portal(here, many, sections)
+    )
     found = {f"{name}_vs_hello": rate / hello["hello"][0] for name, (rate, _) in rates.items()}
     found |= {f"{name}_per_s": rate for name, (rate, _) in rates.items()}
     return found | {f"{name}_took_us": took for name, (_, took) in rates.items()}
@@ -44,13 +46,13 @@ def hellos(here: Site, many: int) -> dict[str, Measured]:
     return {"hello": (report.rate, spent["web"] * 1e6 / many)}
 
 
-def of_portal(here: Site, many: int) -> dict[str, Measured]:
+def of_portal(here: Site, many: int, sections: int) -> dict[str, Measured]:
     """Measure `many` requests for each kind of page, by students whom the processes have read."""
     portal_on_trial.enroll(STUDENTS)
     with here.web() as port:
-        with portal_on_trial.a_rush(STUDENTS, SECTIONS, minutes=60) as term:
+        with portal_on_trial.a_rush(STUDENTS, sections, minutes=60) as term:
             lobby = pages(here, port, [f"/terms/{term}"], many)
-        with portal_on_trial.a_rush(STUDENTS, SECTIONS) as term:
+        with portal_on_trial.a_rush(STUDENTS, sections) as term:
             picker = pages(here, port, [f"/terms/{term}"], many)
             paths = [f"/terms/{term}?q={each.replace(' ', '+')}" for each in WORDS]
             search = pages(here, port, paths, many, target="results")
@@ -59,7 +61,7 @@ def of_portal(here: Site, many: int) -> dict[str, Measured]:
 
 def pages(here: Site, port: int, addresses: list[str], many: int, target: str = "") -> Measured:
     """Measure `many` requests for these addresses, by different students in turn."""
-    everyone = portal_on_trial.cookies(here.app, "bench", STUDENTS)
+    everyone = portal_on_trial.cookies(here.app, range(STUDENTS))
     requests = [get(*each, target=target) for each in zip(cycle(addresses), everyone, strict=False)]
     load.run(port, requests[:40], CONNECTIONS)  # loads the term into every process
     before = here.spent()["web"]

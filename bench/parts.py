@@ -71,7 +71,7 @@ def claims(trial: Trial) -> float:
 
 def pages(trial: Trial) -> float:
     """Return picker pages a second."""
-    cookies = portal_on_trial.cookies(trial.site.app, "bench", STUDENTS)
+    cookies = portal_on_trial.cookies(trial.site.app, range(STUDENTS))
     requests = [get(f"/terms/{trial.term}", each) for each in cookies]
     return load.run(trial.port, requests, CONNECTIONS).rate
 

@@ -26,6 +26,7 @@ from portal.waiting_room.access_tokens import LIFETIME, AccessToken
 from portal.web.http import admission, sessions
 from portal.windows.warmup import section_specs
 from tests import cast
+from tests.recorder.rush import Rush
 
 SECTIONS = 200
 SEATS = 30
@@ -121,9 +122,16 @@ def students(many: int) -> list[int]:
         return list(db.scalars(query.order_by(Student.id).limit(many)))
 
 
-def cookies(app: Flask, named: str, last: int) -> list[str]:
-    """Return session cookies of the last `last` students whose username starts with `named`."""
-    return [_browser(app, 0, 0, *known).cookies for known in _students(named)[-last:]]
+def rush_of(term: int, many: int) -> Rush:
+    """Return the term as tests know it, with the first `many` students."""
+    [window] = backend().ledger.windows(term)
+    return Rush(term, sorted(backend().ledger.seats(term)), students(many), window.id)
+
+
+def cookies(app: Flask, numbers: range) -> list[str]:
+    """Return session cookies of the students with these numbers."""
+    everyone = _students()
+    return [_browser(app, 0, 0, *everyone[number]).cookies for number in numbers]
 
 
 def _fill(term: Term, sections: int, seats: int, waitlist: int) -> None:
@@ -170,8 +178,8 @@ def _meeting(term: Term, number: int, section: int) -> dict[str, Any]:
     }
 
 
-def _students(named: str = "bench") -> list[tuple[int, int]]:
-    mine = Account.username.startswith(named)
+def _students() -> list[tuple[int, int]]:
+    mine = Account.username.startswith("bench")
     query = select(Account.id, Account.session_epoch).join(Account.student).where(mine)
     with transaction() as db:
         return [(row.id, row.session_epoch) for row in db.execute(query.order_by(Account.id))]

@@ -28,9 +28,9 @@ from portal.core.settings import Settings
 from portal.live.hub import LONGEST_SECONDS
 from portal.runtime.child_process import Child
 from portal.runtime.data_folder import DataFolder
-from tests.recorder.rush import Rush, a_rush, claim
+from tests.recorder.rush import Rush, claim
 
-WARMING, PAGES, QUICK_PAGES = 100, 10_000, 300
+WARMING, PAGES, QUICK_PAGES = 100, 10_000, 100
 SHOWN = 20  # sections on a page
 CLAIMANTS = 5  # students who claim seats in all of them and have no open page
 BURSTS, PUSHES, QUICK_BURSTS, QUICK_PUSHES = 8, 30, 1, 2
@@ -66,10 +66,12 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
     many = QUICK_PAGES if quick else _as_many_as_may_be()
     bursts, pushes = (QUICK_BURSTS, QUICK_PUSHES) if quick else (BURSTS, PUSHES)
     with ExitStack() as stack:
-        folder = stage.servers(stack, durable=not quick)
+        folder = stage.servers(stack, quick=quick)
         app = create_app(Settings.read())
-        rush = a_rush(SHOWN, CLAIMANTS + WARMING + many, capacity=10_000)
-        cookies = portal_on_trial.cookies(app, "rush", WARMING + many)
+        students = CLAIMANTS + WARMING + many
+        term = stack.enter_context(portal_on_trial.a_rush(students, SHOWN, seats=10_000))
+        rush = portal_on_trial.rush_of(term, CLAIMANTS)
+        cookies = portal_on_trial.cookies(app, range(CLAIMANTS, students))
         wish = {"term": rush.term, "sections": list(rush.sections)}
         pages, size = opened(stack, folder, "wsgi:app", cookies, wish)
         sockets, bare_size = opened(stack, folder, "bench.baselines.bare_sock:app", cookies, {})
@@ -152,7 +154,7 @@ def until(true: Callable[[], bool]) -> None:
 
 def claims(rush: Rush) -> Callable[[], object]:
     """Return a function that claims another seat, in a section that all pages show, each time."""
-    seats = product(rush.students[:CLAIMANTS], rush.sections)
+    seats = product(rush.students, rush.sections)
     return lambda: claim(rush, *next(seats))
 
 

@@ -29,7 +29,7 @@ from tests.recorder.rush import Rush
 
 STUDENTS, WARMING, JOBS = 5000, 250, 400
 TURNS = 2
-QUICK = 8  # times fewer
+QUICK = 20  # times fewer
 FIGURES = {
     "record_per_s": ("1/s", "events a second, from the journal into event log and read models"),
     "record_raw_per_s": ("1/s", "events a second if COPY inserts the same rows, which are ready"),
@@ -60,7 +60,7 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
     """Return the figures above."""
     part = QUICK if quick else 1
     with ExitStack() as stack:
-        stage.servers(stack, durable=not quick)
+        stage.servers(stack, quick=quick)
         settings = Settings.read()
         subscribers.connect()
         connections.connect(settings)
@@ -84,7 +84,7 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
 def a_turn(database: Any, students: int) -> tuple[float, float]:
     """Return events a second of one rush, recorded and then copied."""
     with portal_on_trial.a_rush(students, students * SEATS // CLASS, seats=CLASS) as term:
-        fill_journal(term, students_of(database, students))
+        fill_journal(portal_on_trial.rush_of(term, students))
         with database, database.cursor() as cursor:
             _empty(cursor)
         took = seconds(lambda: drain(term, seconds=3600))
@@ -92,19 +92,10 @@ def a_turn(database: Any, students: int) -> tuple[float, float]:
         return events / took, events / raw_seconds(database, events)
 
 
-def students_of(database: Any, count: int) -> list[int]:
-    """Return the ids of the first `count` students."""
-    with database, database.cursor() as cursor:
-        cursor.execute("SELECT id FROM students ORDER BY id LIMIT %s", (count,))
-        return [row[0] for row in cursor]
-
-
-def fill_journal(term: int, students: list[int]) -> None:
+def fill_journal(rush: Rush) -> None:
     """Have the ledger decide the claims of a rush, for seats and waitlist positions."""
-    ledger = backend().ledger
-    [window] = ledger.windows(term)
-    for batch in batches(wishes(Rush(term, sorted(ledger.seats(term)), students, window.id))):
-        ledger.library.ask_all("submit", term, batch)
+    for batch in batches(wishes(rush)):
+        backend().ledger.library.ask_all("submit", rush.term, batch)
 
 
 def raw_seconds(database: Any, events: int) -> float:

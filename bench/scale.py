@@ -14,8 +14,8 @@ from statistics import median
 
 from bench.crowd import LISTENERS, Ledger
 
-SMALL, LARGE, QUICK_LARGE = (10_000, 200), (1_000_000, 20_000), (100_000, 2000)
-TURNS, QUICK_TURNS = 10, 2
+SMALL, LARGE, QUICK_LARGE = (10_000, 200), (1_000_000, 20_000), (20_000, 400)
+TURNS, QUICK_TURNS = 10, 1
 CLAIMS, QUICK_CLAIMS = 4000, 500  # of a rush
 FIGURES = {
     "claim_small_us": ("µs", "ledger time of a claim with 10,000 students and 200 sections"),

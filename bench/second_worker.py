@@ -116,7 +116,7 @@ def rate(folder: "DataFolder", queue: str, work: Work, count: int) -> float:
 def main() -> None:
     """Measure each row, and print the medians and what the second worker gains."""
     with ExitStack() as stack:
-        folder = stage.servers(stack, durable=True)
+        folder = stage.servers(stack)
         connections.connect(Settings.read())
         print(f"{'queue':34}{'one':>8}{'two':>8}{'gain':>7}")
         for name, (queue, work) in ROWS.items():

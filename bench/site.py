@@ -4,7 +4,6 @@ A web server runs only while it is measured, because each one gets every live up
 run, whose values do not matter, each web server is started once and stays.
 """
 
-import atexit
 import os
 import time
 from collections import Counter
@@ -37,11 +36,11 @@ TIMEOUT = 120.0  # seconds until everything must be recorded
 class Site:
     """A portal with its workers and scheduler.
 
-    In a quick run nothing is flushed to disk, and web servers with equal settings are shared.
+    In a quick run web servers with equal settings are shared.
     """
 
     def __init__(self, stack: ExitStack, *, quick: bool = False) -> None:
-        self.folder: DataFolder = stage.servers(stack, durable=not quick)
+        self.folder: DataFolder = stage.servers(stack, quick=quick)
         self.quick = quick
         self.staying: dict[object, int] = {}
         self.stack = stack
@@ -68,9 +67,10 @@ class Site:
         counts.mkdir()
         settings["PROMETHEUS_MULTIPROC_DIR"] = str(counts)
         child = stage.web(self.folder, name, port, app, **settings)
+        warm = 20 if self.quick else 500
         child.start()
         try:
-            patiently(child, lambda: load.run(port, [HELLO] * 500, CONNECTIONS))
+            patiently(child, lambda: load.run(port, [HELLO] * warm, CONNECTIONS))
             yield port
         finally:
             child.kill()  # a graceful stop takes seconds, and no client is connected
@@ -132,6 +132,4 @@ def caught_up(term: int) -> None:
 @cache
 def site(*, quick: bool = False) -> Site:
     """Return this process's site, which stops when the process ends."""
-    stack = ExitStack()
-    atexit.register(stack.close)
-    return Site(stack, quick=quick)
+    return Site(stage.lasting(), quick=quick)

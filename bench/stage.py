@@ -1,5 +1,6 @@
 """Temporary data servers, the portal's processes, and waiting for them, for benchmarks."""
 
+import atexit
 import os
 import socket
 import sys
@@ -7,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import cache
 from pathlib import Path
 
 from portal.core import schema
@@ -17,8 +19,28 @@ from portal.runtime.embedded_servers import Servers
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def servers(stack: ExitStack, *, durable: bool = True) -> DataFolder:
-    """Start an empty PostgreSQL and ledger; return their data folder."""
+@cache
+def lasting() -> ExitStack:
+    """Return the stack that closes when this process ends."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack
+
+
+def servers(stack: ExitStack, *, quick: bool = False) -> DataFolder:
+    """Start an empty PostgreSQL and ledger; return their data folder.
+
+    In a quick run nothing is flushed to disk, and the subjects of a process share the servers.
+    """
+    return _quick_servers() if quick else _servers(stack, durable=True)
+
+
+@cache
+def _quick_servers() -> DataFolder:
+    return _servers(lasting(), durable=False)
+
+
+def _servers(stack: ExitStack, *, durable: bool) -> DataFolder:
     folder = DataFolder(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "var")
     folder.own()
     found = Servers(folder, durable=durable)
@@ -28,6 +50,7 @@ def servers(stack: ExitStack, *, durable: bool = True) -> DataFolder:
     # Connect as the owner of the tables, because some baselines create tables.
     owner = {"DATABASE_URL": found.owner_url}
     os.environ.update(found.all_urls() | owner, SECRET_KEY="for the bench alone")
+    os.environ["FAIRSEAT_CAPTCHA_COST"] = "1000"  # easy, because one machine solves it for all
     schema.upgrade(found.owner_url)
     return folder
 
@@ -55,9 +78,9 @@ def web(folder: DataFolder, name: str, port: int, app: str, **settings: str) -> 
 
 
 def started(stack: ExitStack, child: Child) -> Child:
-    """Start a process that the stack stops; return it."""
+    """Start a process that the stack kills; return it."""
     child.start()
-    stack.callback(child.stop)
+    stack.callback(child.kill)  # a graceful stop takes seconds
     return child
 
 

@@ -39,15 +39,9 @@ SUBJECTS = (
 # For quick runs, whose values do not matter: subjects that need the same servers share them.
 QUICK = (
     ("claims", "hot", "pages", "logins", "lag", "rush"),
-    ("waiters",),
-    ("pushes",),
-    ("record",),
-    ("claim_cost",),
-    ("submissions",),
-    ("scale",),
-    ("waits",),
-    ("allocation",),
-    ("rounds",),
+    ("waiters", "pushes", "record", "rounds"),
+    ("claim_cost", "submissions"),
+    ("scale", "waits", "allocation"),
 )
 
 

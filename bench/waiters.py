@@ -22,7 +22,7 @@ from portal.live import waiting_rooms
 from portal.runtime.child_process import Child
 from portal.waiting_room import room, wait_estimates
 from portal.waiting_room.room import QueueEntry
-from tests.recorder.rush import Rush, a_rush
+from tests.recorder.rush import Rush
 
 WAITERS = 10_000
 PROCESSES = 2
@@ -44,14 +44,14 @@ class Size(NamedTuple):
     seconds: float = 12.0
 
 
-FULL, QUICK = Size(), Size(1000, 200, 100, 3.0)
+FULL, QUICK = Size(), Size(300, 100, 50, 3.0)
 
 
 def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
     """Return the figures above."""
     size = QUICK if quick else FULL
     with ExitStack() as stack:
-        folder = stage.servers(stack, durable=not quick)
+        folder = stage.servers(stack, quick=quick)
         app = create_app(Settings.read())
         port = stage.free_port()
         web = stage.web(folder, "web", port, "wsgi:app", WEB_CONCURRENCY=str(PROCESSES))
@@ -59,11 +59,12 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
         for child in (web, scheduler):
             stage.started(stack, child)
         stage.patiently(web, lambda: load.run(port, [get("/clock")] * 20, 4))
-        hall = a_rush(sections=1, students=size.places)
+        term = stack.enter_context(portal_on_trial.a_rush(size.places, sections=1))
+        hall = portal_on_trial.rush_of(term, size.places)
         room.set_limits(hall.term, hall.window, 0, WAITERS, off=False)
         with ThreadPoolExecutor(16) as pool:
             list(pool.map(lambda each: room.enter(hall.term, hall.window, each), hall.students))
-        cookies = portal_on_trial.cookies(app, "rush", size.pages)
+        cookies = portal_on_trial.cookies(app, range(size.places - size.pages, size.places))
         meter = meter_of(web, scheduler)
         still, message = pushes(hall, port, cookies, meter, size.seconds)
         a_second, polling = asking(hall, port, cookies[-size.polls :], meter)

@@ -128,7 +128,7 @@ def portal_spent(here: Site, pretix: Pretix) -> float:
 def portal_pages(here: Site, pretix: Pretix, size: Size) -> Measured:
     """Measure the picker of a term of 40 sections, requested by different students in turn."""
     with here.web() as port, portal_on_trial.a_rush(200, ROWS) as term:
-        everyone = portal_on_trial.cookies(here.app, "bench", 200)
+        everyone = portal_on_trial.cookies(here.app, range(200))
         asked = [get(f"/terms/{term}", cookies) for cookies in everyone]
         return pages(port, asked, size.pages, lambda: portal_spent(here, pretix), b'id="section-')
 

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,10 @@ def test_a_subject_that_fails_is_reported_as_failed_and_not_dropped(
     found = subjects.measured(["waits"], 1, quick=True)
     assert found.keys() == waits.FIGURES.keys()
     assert all("The audit is not clean" in each["failed"] for each in found.values())
+
+
+def test_a_quick_run_measures_every_subject() -> None:
+    assert sorted(chain(*subjects.QUICK)) == sorted(chain(*subjects.SUBJECTS))
 
 
 def test_what_was_measured_is_kept_after_each_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,9 @@
 # make lint    the linter, the formatter, the types and the layers (.importlinter)
 # make translations  gather the texts, and list those that are not translated yet
 # make lock    renew the lock files (needs uv and npm)
-# make soak    the tests of crowds, of models, of properties and of hostile input with many more rounds
+# make soak    the tests of crowds, models, properties, hostile input and edited semesters with many more rounds
 # make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (two hours)
-# make bench   measure everything, an hour or two: docs/benchmarks.md; make bench-quick: 80 seconds
+# make bench   measure everything, an hour or two: docs/benchmarks.md; make bench-quick: a minute or two
 # make bench-peers   install pretix and compare it with the portal: docs/benchmarks.md
 # make measure PART=caches   a part on against off: docs/workers.md
 # make image   build the image with buildah, and start the portal from it (needs root; docs/decisions/0027)
@@ -83,7 +83,8 @@ soak: $(TESTABLE) $(WORDS)
 	FAIRSEAT_SOAK=1 $(BIN)/pytest tests/ledger/test_crowd.py tests/ledger/test_model.py \
 	  tests/allocation/test_properties.py tests/registration/test_plans.py \
 	  tests/registration/test_plan_json.py tests/web/api/test_schemathesis.py \
-	  tests/web/http/test_hostile_input.py tests/web/http/test_hostile_visitors.py --timeout 3600
+	  tests/web/http/test_hostile_input.py tests/web/http/test_hostile_visitors.py \
+	  tests/exchange/test_edited_semesters.py --timeout 3600
 
 faults: $(TESTABLE) $(WORDS) $(ASSETS) $(JEMALLOC)
 	$(BIN)/python -m tests.faults --again

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import count
 from pathlib import Path
@@ -25,6 +26,7 @@ from portal.backend import Backend
 from portal.catalog import requisites
 from portal.catalog.models import CrossList, Instructor, Meeting
 from portal.catalog.term_catalog import TermCatalog, catalog_of
+from portal.catalog.views import MeetingView
 from portal.core.db import transaction
 from portal.exchange import demo
 from portal.exchange.demo import applications, coming_term
@@ -195,16 +197,29 @@ def test_the_term_is_the_next_one() -> None:
     assert coming_term(date(2026, 3, 1))[0] == "Fall 2026"
 
 
-def test_its_dates_are_moved_to_another_term(
-    empty_portal: Callable[[], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+FALL = coming_term(date(2026, 3, 1))
+
+
+@pytest.fixture(scope="module")
+def completed(made: TermCatalog, empty_portal: Callable[[], None]) -> TermCatalog:
+    """The demo of another term, interrupted and then completed; it replaces the first one."""
+    assert made
     empty_portal()
-    fall = coming_term(date(2026, 3, 1))
-    monkeypatch.setattr(demo, "coming_term", lambda _today: fall)
-    term = demo.create(PASSWORD, MINUTES)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demo, "coming_term", lambda _today: FALL)
+        with pytest.MonkeyPatch.context() as trouble:
+            trouble.setattr(demo, "hash_password", lambda _password: next(iter(())))
+            with pytest.raises(StopIteration):
+                demo.create(PASSWORD, MINUTES)
+        assert not demo.exists()
+        term = demo.create(PASSWORD, MINUTES)
     assert term is not None
-    offered = catalog_of(term)
-    assert (offered.term.name, offered.term.starts_on, offered.term.ends_on) == fall
+    return catalog_of(term)
+
+
+def test_its_dates_are_moved_to_another_term(completed: TermCatalog) -> None:
+    term = completed.term
+    assert (term.name, term.starts_on, term.ends_on) == FALL
     with transaction() as session:
         days = set(session.execute(select(Meeting.date_start, Meeting.date_end)).all())
     assert days == {
@@ -216,19 +231,11 @@ def test_its_dates_are_moved_to_another_term(
 
 
 def test_an_interrupted_one_is_completed_once_and_is_the_same_every_time(
-    made: TermCatalog, empty_portal: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    made: TermCatalog, completed: TermCatalog
 ) -> None:
-    empty_portal()
-    with monkeypatch.context() as trouble:
-        trouble.setattr(demo, "hash_password", lambda _password: next(iter(())))
-        with pytest.raises(StopIteration):
-            demo.create(PASSWORD, MINUTES)
-    assert not demo.exists()
-    term = demo.create(PASSWORD, MINUTES)
-    assert term is not None
     assert demo.exists()
     assert demo.create(PASSWORD, MINUTES) is None
-    assert facts(catalog_of(term)) == facts(made)
+    assert facts(completed) == facts(made)
 
 
 def test_accounts_of_an_import_from_a_folder_of_that_name_are_left_alone(
@@ -245,4 +252,12 @@ def test_accounts_of_an_import_from_a_folder_of_that_name_are_left_alone(
 
 
 def facts(offered: TermCatalog) -> list[tuple[object, ...]]:
-    return [(view.crn, view.title, view.instructors, view.meetings) for view in offered.sections]
+    """Return sections with their meetings, but without the dates of the term."""
+    return [
+        (view.crn, view.title, view.instructors, [undated(meeting) for meeting in view.meetings])
+        for view in offered.sections
+    ]
+
+
+def undated(meeting: MeetingView) -> MeetingView:
+    return replace(meeting, first=date.min, last=date.max, term=None)

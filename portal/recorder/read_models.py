@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from io import StringIO
+from itertools import islice
 from operator import itemgetter
 from typing import Any
 
 import orjson
+from psycopg2.errors import QueryCanceled
 from sqlalchemy import (
     ARRAY,
     ColumnElement,
@@ -44,6 +45,7 @@ from portal.windows.models import Window
 
 NULL = r"\N"
 AT_ONCE = 20_000  # rows per statement
+LINES = 50  # events sent to PostgreSQL at a time
 # Each table, and its rows in a TermState.
 TABLES: dict[type[Base], str] = {
     SectionSeats: "seats",
@@ -115,16 +117,42 @@ def replace(session: Session, term: int, due: TermState, found: TermState) -> No
         _execute(session, term, _upsert(table, newer=False), changed)
 
 
-def append(session: Session, term: int, events: Sequence[Event]) -> None:
-    lines = StringIO("".join(_line(term, event) for event in events))
+def append(session: Session, term: int, events: Iterable[Event]) -> None:
+    """Add the events to the event log, the first ones while the iterable makes the next.
+
+    Raises what the iterable raises.
+    """
+    lines = _Lines(_line(term, event) for event in events)
     # This insert limits the rate of a rush; COPY takes half the time of any other way.
     cursor: Any = session.connection().connection.cursor()
-    cursor.copy_expert(
-        "COPY events (term_id, seq, name, version, aggregate, student_id, payload, context,"
-        " occurred_at) FROM STDIN",
-        lines,
-    )
+    try:
+        cursor.copy_expert(
+            "COPY events (term_id, seq, name, version, aggregate, student_id, payload, context,"
+            " occurred_at) FROM STDIN",
+            lines,
+        )
+    except QueryCanceled as error:
+        raise lines.error or error from None
     cursor.close()
+
+
+class _Lines:
+    """A file for COPY that makes its lines as they are read.
+
+    `error` is what making a line raised: psycopg2 raises QueryCanceled in its place.
+    """
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self.lines = lines
+        self.error: BaseException | None = None
+
+    def read(self, _size: int) -> str:
+        """Return the next lines; PostgreSQL stores them meanwhile."""
+        try:
+            return "".join(islice(self.lines, LINES))
+        except BaseException as error:
+            self.error = error
+            raise
 
 
 def _line(term: int, event: Event) -> str:

@@ -3,7 +3,7 @@
 import json
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -27,7 +27,7 @@ from portal.people.models import Student
 from portal.recorder import event_log, idempotency, journal, read_models, signals, status
 from portal.recorder.events import QUEUE, Event
 from portal.recorder.journal import JournalGap, last_seq
-from portal.recorder.projections import UnknownEvent, apply
+from portal.recorder.projections import TermState, UnknownEvent, apply
 
 BATCH = 2000
 LONGEST = 10.0  # seconds
@@ -144,11 +144,10 @@ def _lock(session: Session, term: int) -> int:
 def _record(session: Session, term: int, after: int, events: Sequence[Event]) -> None:
     reached = {"created": datetime.now(UTC)}
     state = read_models.load(session, term, events)
-    for event in events:
-        apply(state, event)
+    # PostgreSQL stores the first events while the next ones are applied.
+    read_models.append(session, term, _applied(state, events))
     for seq, wrong in state.contradictions:  # the event is stored: an audit finds it
         log.error("Term %s, event %s contradicts the record: %s", term, seq, wrong)
-    read_models.append(session, term, events)
     reached["recorded"] = datetime.now(UTC)
     read_models.write(session, term, state, after)
     signals.events_recorded.send(session, term, events)
@@ -160,6 +159,13 @@ def _record(session: Session, term: int, after: int, events: Sequence[Event]) ->
         .where(Checkpoint.term_id == term)
         .values(seq=events[-1].seq, moved_at=func.now())
     )
+
+
+def _applied(state: TermState, events: Iterable[Event]) -> Iterator[Event]:
+    """Apply the events to the state, and yield each one after that."""
+    for event in events:
+        apply(state, event)
+        yield event
 
 
 def _log(term: int, events: Sequence[Event]) -> None:

@@ -2,9 +2,12 @@
 
 import json
 import multiprocessing
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from psycopg2 import Error as DriverError
 from sqlalchemy import func, select, text, update
 from sqlalchemy.exc import DBAPIError
 
@@ -17,10 +20,11 @@ from portal.core.settings import Settings
 from portal.recorder import journal as margin
 from portal.recorder import read_models
 from portal.recorder.consistency.audit import audit
-from portal.recorder.journal import JournalGap
+from portal.recorder.journal import JournalGap, last_seq
 from portal.recorder.models import Enrollment
 from portal.recorder.projections import UnknownEvent
-from portal.recorder.recorder import UnknownStudents, drain
+from portal.recorder.recorder import BATCH, UnknownStudents, drain
+from tests.owner_role import as_owner
 from tests.recorder.processes import events, recorded, wait_for
 from tests.recorder.rush import Rush, a_rush, claim, claims, drop, everyone_everywhere, spec
 
@@ -148,19 +152,80 @@ def test_ledger_behind_the_record_stops_the_recorder(backend: Backend) -> None:
         drain(rush.term)
 
 
+def add_event(rush: Rush, **change: object) -> int:
+    """Add an event to the journal that is unreadable after this change; return its number."""
+    journal, key = f"{{t:{rush.term}}}:journal", f"{{t:{rush.term}}}:seq"
+    seq = backend().redis.incr(key)
+    event = {"seq": seq, "at": 1, "name": "enrolled", "version": 1, "aggregate": "section:1"}
+    backend().redis.xadd(journal, {"event": json.dumps(event | change)}, id=f"{seq}-0")
+    return int(seq)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("change", [{"name": "swapped"}, {"version": 2}])
 def test_event_of_a_newer_release_stops_the_recorder(
-    backend: Backend, change: dict[str, object]
+    backend: Backend,  # noqa: ARG001
+    change: dict[str, object],
 ) -> None:
     rush = a_rush(sections=1, students=1)
     drain(rush.term)
-    journal, seq = f"{{t:{rush.term}}}:journal", recorded(rush.term) + 1
-    event = {"seq": seq, "at": 1, "name": "enrolled", "version": 1, "aggregate": "section:1"}
-    backend.redis.xadd(journal, {"event": json.dumps(event | change)}, id=f"{seq}-0")
-    backend.redis.set(f"{{t:{rush.term}}}:seq", seq)
+    seq = add_event(rush, **change)
     with pytest.raises(UnknownEvent):
         drain(rush.term)
     assert recorded(rush.term) == seq - 1
+
+
+@pytest.mark.parametrize(("change", "error"), [({"version": 2}, UnknownEvent), ({}, KeyError)])
+def test_batch_that_ends_with_an_unreadable_event_leaves_no_trace(
+    backend: Backend,  # noqa: ARG001
+    change: dict[str, object],
+    error: type[Exception],
+) -> None:
+    rush = a_rush(sections=1, students=500, capacity=500)
+    claims(rush, everyone_everywhere(rush))
+    add_event(rush, **change)
+    with pytest.raises(error):
+        drain(rush.term)
+    assert (recorded(rush.term), events(rush.term)) == (0, 0)
+
+
+@contextmanager
+def failing_at(seq: int, failure: str) -> Iterator[None]:
+    """Make PostgreSQL fail when it stores the event with that number."""
+    with as_owner() as session:
+        session.execute(
+            text(
+                "CREATE FUNCTION fail_for_tests() RETURNS trigger LANGUAGE plpgsql AS"
+                f" $$ BEGIN {failure}; RETURN NEW; END $$"
+            )
+        )
+        session.execute(
+            text(
+                "CREATE TRIGGER fail_for_tests BEFORE INSERT ON events FOR EACH ROW"
+                f" WHEN (NEW.seq = {seq}) EXECUTE FUNCTION fail_for_tests()"
+            )
+        )
+    try:
+        yield
+    finally:
+        with as_owner() as session:
+            session.execute(text("DROP FUNCTION fail_for_tests CASCADE"))
+
+
+@pytest.mark.parametrize(
+    "failure", ["RAISE 'disk full'", "PERFORM pg_terminate_backend(pg_backend_pid())"]
+)
+def test_failure_within_a_batch_loses_and_doubles_nothing(
+    backend: Backend,  # noqa: ARG001
+    failure: str,
+) -> None:
+    rush = a_rush(sections=6, students=500, capacity=400, waitlist=200)
+    claims(rush, everyone_everywhere(rush))
+    with failing_at(BATCH + 500, failure), pytest.raises((DBAPIError, DriverError)):
+        drain(rush.term)
+    assert (recorded(rush.term), events(rush.term)) == (BATCH, BATCH)
+    drain(rush.term)
+    assert events(rush.term) == recorded(rush.term) == last_seq(rush.term)
+    assert audit()["clean"]
 
 
 def test_failed_batch_leaves_no_trace(backend: Backend) -> None:  # noqa: ARG001

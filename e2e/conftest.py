@@ -1,7 +1,7 @@
 """One portal and one browser for all stories; each story has a term and windows of its own."""
 
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from typing import Any
 
@@ -14,6 +14,7 @@ from e2e.campus import Campus
 from e2e.courses import a_course
 from e2e.person import PATIENCE, Person
 from e2e.portal import Running, running
+from e2e.sessions import session, zone_of
 from portal.catalog.models import Course, Section, Term
 from tests import cast as builders
 from tests.cast import Cast
@@ -54,16 +55,7 @@ def campus(cast: Cast) -> Campus:
 @pytest.fixture(scope="session")
 def session_of(portal: Running, browser: Browser, cast: Cast) -> Callable[..., StorageState]:  # noqa: ARG001
     """The session of someone who has logged in, and has `proven` to be no robot."""
-
-    @cache
-    def begin(username: str, *, proven: bool) -> StorageState:
-        with browser.new_context(base_url=portal.address) as context:
-            person = Person(context.new_page())
-            person.log_in(username)
-            if proven:
-                person.prove()
-            return context.storage_state()
-
+    begin = cache(partial(session, browser, portal.address, zone=zone_of(browser)))
     for username in ("ada", "ben", "cleo"):
         begin(username, proven=True)  # now, as later the countdown of a story runs
     return begin

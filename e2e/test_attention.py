@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from e2e.contrast import PHONE
 from e2e.courses import a_course, name_of
 from e2e.mails import subjects_to
-from e2e.person import Meet, Person
+from e2e.person import Meet
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
 from portal.people.models import Student
@@ -41,19 +41,10 @@ def both(term: Term, lab: Section) -> tuple[Section, Section]:
     return lab, builders.a_section(course, term, meetings=meetings)
 
 
-def log_in(meet: Meet, term: Term, *, scripts: bool = True) -> Person:
-    """Rosa on a phone."""
-    person = meet(viewport=PHONE, java_script_enabled=scripts)
-    person.log_in(f"rosa{term.id}")
-    if scripts:
-        person.prove()
-    return person
-
-
 def test_a_hold_shows_on_the_open_page_in_the_inbox_and_by_mail_and_goes_when_it_is_lifted(
     meet: Meet, portal: Running, term: Term, lab: Section, rosa: Student
 ) -> None:
-    student, boss = log_in(meet, term).enter(term), meet("max")
+    student, boss = meet(f"rosa{term.id}", viewport=PHONE).enter(term), meet("max")
     box = student.page.locator("#attention")
     expect(box).to_be_hidden()
     boss.go(f"/admin/students/{rosa.id}/holds/new")
@@ -82,7 +73,7 @@ def test_a_clash_that_the_registrar_makes_is_named_to_both_until_it_is_resolved(
     meet: Meet, portal: Running, term: Term, both: tuple[Section, Section], rosa: Student
 ) -> None:
     lab, talk = both
-    student, boss = log_in(meet, term).enter(term), meet("max")
+    student, boss = meet(f"rosa{term.id}", viewport=PHONE).enter(term), meet("max")
     student.pick(lab)
     student.pick(talk)
     drain(term.id)
@@ -108,7 +99,7 @@ def test_a_clash_that_the_registrar_makes_is_named_to_both_until_it_is_resolved(
     student.go("/inbox")
     expect(student.page.locator("main")).to_contain_text(subject)
 
-    reader = log_in(meet, term, scripts=False)
+    reader = meet(f"rosa{term.id}", viewport=PHONE, java_script_enabled=False)
     reader.go(f"/terms/{term.id}/mine")
     expect(reader.page.locator("#attention")).to_contain_text("meet at the same time")
     student.enter(term)

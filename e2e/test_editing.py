@@ -90,8 +90,7 @@ def test_a_student_and_an_instructor_are_created_and_edited_and_their_pages_foll
 def test_a_deactivated_student_is_out_at_once_and_can_come_back(meet: Meet, term: Term) -> None:
     name = f"nora{term.id}"
     student = builders.a_student(name)
-    boss, nora = meet("max"), meet()
-    nora.log_in(name)
+    boss, nora = meet("max"), meet(name)
     boss.go(f"/admin/accounts/{student.account_id}")
     boss.page.get_by_role("link", name="Deactivate").click()
     boss.dialog.get_by_label("Reason").fill(WHY)

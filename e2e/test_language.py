@@ -20,7 +20,6 @@ def choose(person: Person, language: str) -> None:
 
 def in_spanish(meet: Meet, username: str, **options: Any) -> Person:
     """Someone whose browser asks for Spanish."""
-    meet(username)  # logs in by English words, should it be the first time
     return meet(username, locale="es-MX", **options)
 
 

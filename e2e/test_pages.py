@@ -11,8 +11,7 @@ def test_a_students_pages_have_one_kind_of_head_and_of_empty_list(meet: Meet, te
     builders.an_open_window(term)
     name = f"new{term.id}"
     builders.a_student(name)
-    new = meet()
-    new.log_in(name)
+    new = meet(name)
     here, sizes = f"/terms/{term.id}", set()
     pages = {"/mine": "My classes", "/plan": "My plan", "/schedule": "My schedule"}
     for address, title in pages.items():

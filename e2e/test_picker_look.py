@@ -148,7 +148,6 @@ def test_the_counts_of_a_compact_row_stay_in_their_row_in_each_language(
 ) -> None:
     builders.an_open_window(term, minutes=300)
     meet("ben").enter(term).pick(last_seat)
-    meet("ada")  # logs in by English words, should it be the first time
     ada = meet("ada", viewport=LAPTOP, locale="es-MX").enter(term)
     expect(ada.row(last_seat)).to_contain_text("Nadie en espera")
     assert not ada.row(last_seat).locator(".seats-note").evaluate(RUNS_OVER)

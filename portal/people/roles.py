@@ -6,7 +6,6 @@ program can tell what an auditor may read; any other right changes something.
 
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 
 from portal.core.i18n import _l
 
@@ -206,7 +205,6 @@ def service_scopes(rights: frozenset[Right]) -> dict[str, str]:
 STAFF_ROLES = tuple(name for name, role in ROLES.items() if role.given)
 
 
-@lru_cache
 def rights_of(roles: frozenset[str]) -> frozenset[Right]:
     return frozenset().union(*(ROLES[role].rights for role in roles))
 

@@ -2,7 +2,6 @@
 
 import hashlib
 from dataclasses import astuple, dataclass
-from functools import cache
 
 from itsdangerous import BadData, URLSafeSerializer
 
@@ -24,17 +23,17 @@ class AccessToken:
 
 def encode(token: AccessToken) -> str:
     """Return the token as a browser or a client carries it."""
-    return str(_signer(*backend().settings.signing_keys).dumps(astuple(token)))
+    return str(_signer().dumps(astuple(token)))
 
 
 def decode(text: str) -> AccessToken | None:
     """Return the token in an encoded text; None if the text is not one."""
     try:
-        return AccessToken(*_signer(*backend().settings.signing_keys).loads(text))
+        return AccessToken(*_signer().loads(text))
     except (BadData, TypeError):
         return None
 
 
-@cache
-def _signer(*keys: str) -> URLSafeSerializer:
+def _signer() -> URLSafeSerializer:
+    keys = backend().settings.signing_keys
     return URLSafeSerializer(keys, salt=SALT, signer_kwargs={"digest_method": hashlib.sha256})

@@ -3,7 +3,6 @@
 import logging
 import secrets
 from contextlib import suppress
-from functools import cache
 
 from flask import (
     Blueprint,
@@ -19,7 +18,7 @@ from flask import (
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from redis.exceptions import RedisError
-from sqlalchemy import Select, bindparam, select, update
+from sqlalchemy import select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from portal.backend import backend
@@ -176,8 +175,9 @@ def _visitor(username: str, password: str) -> visitors.Visitor | None:
 
 def _account(username: str, password: str) -> int | None:
     """Return the account of the name and password; an unknown name takes the same time."""
+    named = Account.username == username, ACTIVE
     with read_only() as db:
-        row = db.execute(_account_named(), {"username": username}).one_or_none()
+        row = db.execute(select(Account.id, Account.password_hash).where(*named)).one_or_none()
     g.tried = row and row.id
     stored = row.password_hash if row else ""
     if not passwords.verify(stored, password) or row is None:
@@ -186,12 +186,6 @@ def _account(username: str, password: str) -> int | None:
         with suppress(passwords.TooManyError):  # a later login can do it
             _rehash(row.id, password)
     return int(row.id)
-
-
-@cache
-def _account_named() -> Select[int, str]:
-    named = Account.username == bindparam("username")
-    return select(Account.id, Account.password_hash).where(named, ACTIVE)
 
 
 def _rehash(account_id: int, password: str) -> None:

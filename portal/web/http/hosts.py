@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection
-from functools import cache, lru_cache
 from ipaddress import ip_address
 from socket import gethostname
 from urllib.parse import urlsplit
@@ -36,7 +35,6 @@ def _check() -> None:
     abort(Response(f"{text}\n", 400, mimetype="text/plain"))
 
 
-@lru_cache(maxsize=1000)
 def _ours(host: str, hosts: Collection[str], url: str) -> bool:
     name = PORT.sub("", host.lower())
     if name in LOOPBACK:
@@ -55,7 +53,6 @@ def _is_address(name: str) -> bool:
     return True
 
 
-@cache
 def _own(url: str) -> Collection[str]:
     machine = gethostname().lower()
     return {urlsplit(url).hostname or machine, machine, f"{machine}.local"}

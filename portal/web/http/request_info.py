@@ -1,6 +1,5 @@
 """A request's client, origin and purpose."""
 
-from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from urllib.parse import SplitResult, urlsplit
 
@@ -16,7 +15,6 @@ def client_address() -> str:
     return subscriber_network(request.remote_addr or "")
 
 
-@lru_cache(maxsize=10_000)
 def subscriber_network(address: str) -> str:
     """Return an IPv4 address as it is, and the /64 network of an IPv6 address.
 

@@ -1,10 +1,8 @@
 """Metrics of requests: number, outcome and duration by kind."""
 
-from functools import cache
 from time import perf_counter
 
 from flask import Flask, Response, g, request
-from prometheus_client import Counter, Histogram
 
 from portal.core import latency
 from portal.core.metrics import REQUEST_TIME, REQUESTS
@@ -34,21 +32,10 @@ def _count(response: Response) -> Response:
     sent, rule = request.method, request.url_rule
     # Routes instead of addresses, and only known methods, keep the number of labels bounded.
     route, method = rule.rule if rule else "none", sent if sent in METHODS else "other"
-    _requests(route, method, response.status_code).inc()
+    REQUESTS.labels(route, method, response.status_code).inc()
     if rule is None or rule.endpoint not in LONG:
-        _times(route, method).observe(took())
+        REQUEST_TIME.labels(route, method).observe(took())
     if request.blueprint == STUDENTS:
         body = request.environ.get(BODY)
         latency.count(took() - (body.waited if body else 0.0))  # a slow client is no slow page
     return response
-
-
-@cache
-def _requests(*labels: str | int) -> Counter:
-    """Return a cached counter: looking it up takes longer than counting."""
-    return REQUESTS.labels(*labels)
-
-
-@cache
-def _times(*labels: str) -> Histogram:
-    return REQUEST_TIME.labels(*labels)

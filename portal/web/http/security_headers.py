@@ -1,7 +1,5 @@
 """Security headers: what pages of the portal never do."""
 
-from functools import lru_cache
-
 from flask import Flask, Response, current_app, request
 
 from portal.web.http.hosts import ours
@@ -64,7 +62,6 @@ def _encrypted() -> bool:
     return request.is_secure and bool(current_app.config["SESSION_COOKIE_SECURE"])
 
 
-@lru_cache(maxsize=64)
 def _headers(
     host: str,
     secure: bool,  # noqa: FBT001

@@ -240,21 +240,14 @@ def _clashes(student_term: StudentTerm, position: WaitlistPosition) -> list[Reas
 
 def bar(student_term: StudentTerm) -> Markup:
     """Render the total of my seats for phones, id mine-bar."""
-    return _bar(
-        student_term.term.id,
-        len(student_term.registrations.enrolled),
-        len(student_term.registrations.waiting),
-        student_term.credits,
-        student_term.credit_limit,
-        current_locale().language,
+    return render_fragment(
+        "fragments/bar.html",
+        term=student_term.term.id,
+        enrolled=len(student_term.registrations.enrolled),
+        waiting=len(student_term.registrations.waiting),
+        held=amount(student_term.credits),
+        limit=amount(student_term.credit_limit),
     )
-
-
-@lru_cache(maxsize=4_000)
-def _bar(term: int, enrolled: int, waiting: int, held: int, limit: int, _language: str) -> Markup:
-    facts = {"term": term, "enrolled": enrolled, "waiting": waiting}
-    sums = {"held": amount(held), "limit": amount(limit)}
-    return render_fragment("fragments/bar.html", **facts, **sums)
 
 
 def out_of_band(fragment: Markup) -> Markup:

@@ -16,6 +16,8 @@ ONCE = """;axe.configure({
 })"""
 # An open dialog makes the rest of the page inert, so only the dialog is checked then.
 RUN = """async ([tags, checked]) => {
+    if (!window.axe) window.startAxe?.();
+    if (!window.axe) return null;
     const root = document.querySelector("dialog:modal") ?? document;
     const looks = new Set(checked);
     const grounds = new Map([[null, ""]]);
@@ -46,11 +48,11 @@ SHOWN = 4  # places of each violation
 
 
 def stay(page: Page) -> None:
-    """Let each page that is opened in this window have axe from its start.
+    """Let each page that is opened in this window know axe, and start it when it is checked.
 
     To send the script to a page takes longer than to check the page.
     """
-    page.add_init_script(_script() + ONCE)
+    page.add_init_script(f"window.startAxe = () => {{ {_script()}{ONCE} }};")
 
 
 def barriers(page: Page, checked: set[str] | None = None) -> list[str]:
@@ -58,11 +60,14 @@ def barriers(page: Page, checked: set[str] | None = None) -> list[str]:
 
     The looks of texts in `checked` were checked on earlier pages; those of this page are added.
     """
-    # The page's Content-Security-Policy forbids script elements from other sources.
-    if page.evaluate("!window.axe"):
-        page.evaluate(_script() + ONCE)
     known = set[str]() if checked is None else checked
-    found, looks = page.evaluate(RUN, [list(TAGS), list(known)])
+    asked = [list(TAGS), list(known)]
+    answer = page.evaluate(RUN, asked)
+    if answer is None:
+        # The page's Content-Security-Policy forbids script elements from other sources.
+        page.evaluate(_script() + ONCE)
+        answer = page.evaluate(RUN, asked)
+    found, looks = answer
     known.update(looks)
     return [_told(violation) for violation in found]
 

@@ -1,6 +1,7 @@
 """One portal and one browser for all stories; each story has a term and windows of its own."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 from itertools import count
 from typing import Any
@@ -12,7 +13,7 @@ from e2e import campus as places
 from e2e.browser import ARGUMENTS, find
 from e2e.campus import Campus
 from e2e.courses import a_course
-from e2e.person import PATIENCE, Person
+from e2e.person import PATIENCE, Meet, Person
 from e2e.portal import Running, running
 from e2e.sessions import session, zone_of
 from portal.catalog.models import Course, Section, Term
@@ -77,11 +78,11 @@ def story(portal: Running, cast: Cast) -> Iterator[None]:  # noqa: ARG001
         yield
 
 
-@pytest.fixture
-def meet(
+@contextmanager
+def meeting(
     portal: Running, browser: Browser, session_of: Callable[..., StorageState]
-) -> Iterator[Callable[..., Person]]:
-    """Brings someone on screen, logged in; nobody's console may complain."""
+) -> Iterator[Meet]:
+    """Give what brings someone on screen, logged in; nobody's console may complain."""
     met: list[Person] = []
 
     def meet_one(username: str = "", *, proven: bool = True, **options: Any) -> Person:
@@ -96,6 +97,15 @@ def meet(
     for person in met:
         person.page.context.close()
     assert not [complaint for person in met for complaint in person.complaints]
+
+
+@pytest.fixture
+def meet(
+    portal: Running, browser: Browser, session_of: Callable[..., StorageState]
+) -> Iterator[Meet]:
+    """Brings someone on screen for the story, in a browser of their own."""
+    with meeting(portal, browser, session_of) as meet_one:
+        yield meet_one
 
 
 @pytest.fixture

@@ -1,13 +1,12 @@
 """Every page and dialog of the portal once, as tests of all pages walk through them."""
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from playwright.sync_api import expect
 
 from e2e.campus import Campus
-from e2e.person import Meet, Person
+from e2e.person import Person
 
 
 @dataclass(frozen=True)
@@ -278,15 +277,3 @@ STOPS = (
 # A tour visits pages that are not there or not for everyone, and the browser says so.
 # The confirmation of what can't be done answers 409.
 EXPECTED = re.compile(r"(Failed to load .* status of (403|404|409|422))|Status Error Code 409")
-
-
-def tour(
-    meet: Meet, campus: Campus, stops: Sequence[Stop], **options: object
-) -> Iterator[tuple[Person, str]]:
-    """Stop by stop, in one window for each person; gives who looks, and what to call the page."""
-    people: dict[str, Person] = {}
-    for stop in stops:
-        person = people.get(stop.who) or meet(stop.who, **options)
-        people[stop.who] = person
-        person.expected = EXPECTED
-        yield person, stop.show(person, campus)

@@ -84,7 +84,7 @@ soak: $(TESTABLE) $(WORDS)
 	  tests/allocation/test_properties.py tests/registration/test_plans.py \
 	  tests/registration/test_plan_json.py tests/web/api/test_schemathesis.py \
 	  tests/web/http/test_hostile_input.py tests/web/http/test_hostile_visitors.py \
-	  tests/exchange/test_edited_semesters.py --timeout 3600
+	  tests/exchange/test_edited_semesters.py tests/exchange/test_class_schedules.py --timeout 3600
 
 faults: $(TESTABLE) $(WORDS) $(ASSETS) $(JEMALLOC)
 	$(BIN)/python -m tests.faults --again

@@ -38,8 +38,9 @@ SUBJECTS = (
 )
 # For quick runs, whose values do not matter: subjects that need the same servers share them.
 QUICK = (
-    ("claims", "hot", "pages", "logins", "lag", "rush"),
-    ("waiters", "pushes", "record", "rounds"),
+    ("claims", "hot", "pages", "logins"),
+    ("rush", "lag", "record", "rounds"),
+    ("waiters", "pushes"),
     ("claim_cost", "submissions"),
     ("scale", "waits", "allocation"),
 )

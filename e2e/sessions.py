@@ -1,4 +1,4 @@
-"""Sessions that a login and a captcha leave; over HTTP, as to load their pages takes a second."""
+"""Log in and solve the captcha over HTTP: loading their pages in a browser takes a second."""
 
 import re
 

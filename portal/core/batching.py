@@ -1,7 +1,8 @@
 """Batched calls: many callers of the same moment share one call to a server.
 
 The first caller calls at once. The callers that arrive meanwhile form a batch. The first of them
-sends it as soon as the previous call is answered.
+sends it as soon as the previous call is answered. If that caller is killed, the others ask again:
+a question must be one that may be asked twice.
 """
 
 from collections.abc import Callable, Sequence

@@ -49,14 +49,14 @@ class CommentingCursor(cursor):
     """
 
     def execute(self, query: Any, vars: Any = None) -> None:  # noqa: A002  psycopg2's name
-        super().execute(_commented(query, has_places=vars is not None), vars)
+        super().execute(_commented(query, has_placeholders=vars is not None), vars)
 
     def executemany(self, query: Any, vars_list: Any) -> None:
         """Execute a statement once for each set of parameters."""
-        super().executemany(_commented(query, has_places=True), vars_list)
+        super().executemany(_commented(query, has_placeholders=True), vars_list)
 
     def copy_expert(self, sql: Any, file: Any, size: int = 8192) -> None:
-        super().copy_expert(_commented(sql, has_places=False), file, size)
+        super().copy_expert(_commented(sql, has_placeholders=False), file, size)
 
 
 Sessions = sessionmaker[Session](expire_on_commit=False)
@@ -141,12 +141,12 @@ def read_only() -> Iterator[Connection]:
                 driver.autocommit = False
 
 
-def _commented(statement: Any, *, has_places: bool) -> Any:
-    """Add the comment; where percent signs mark the places of parameters, double its own."""
+def _commented(statement: Any, *, has_placeholders: bool) -> Any:
+    """Add the comment; where the statement has placeholders, double its percent signs."""
     pairs = ",".join([f"{key}='{_encoded(value)}'" for key, value in sorted(sender().items())])
     if not pairs or not isinstance(statement, str):
         return statement
-    return f"{statement} /*{pairs.replace('%', '%%') if has_places else pairs}*/"
+    return f"{statement} /*{pairs.replace('%', '%%') if has_placeholders else pairs}*/"
 
 
 @lru_cache(maxsize=1024)

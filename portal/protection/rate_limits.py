@@ -26,7 +26,7 @@ from portal.core.outage import Outage
 
 CODE = Path(__file__).with_suffix(".lua").read_text(encoding="utf-8")
 MINUTE = 60_000.0
-TIMEOUT = 1.0  # seconds to wait for a silent Redis, once until it is tried again
+TIMEOUT = 1.0  # seconds to wait for a silent Redis; a shared call may wait for the one before
 MOST = 100_000  # limits that a process counts without Redis
 
 # spend: from all or none. check: change nothing. take_rest: from all, within their limits.

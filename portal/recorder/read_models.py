@@ -1,13 +1,12 @@
 """The read models and the event log in PostgreSQL, read and written in bulk."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from itertools import islice
 from operator import itemgetter
 from typing import Any
 
 import orjson
-from psycopg2.errors import QueryCanceled
+from psycopg2 import Error as DriverError
 from sqlalchemy import (
     ARRAY,
     ColumnElement,
@@ -131,7 +130,7 @@ def append(session: Session, term: int, events: Iterable[Event]) -> None:
             " occurred_at) FROM STDIN",
             lines,
         )
-    except QueryCanceled as error:
+    except DriverError as error:
         raise lines.error or error from None
     cursor.close()
 
@@ -139,7 +138,7 @@ def append(session: Session, term: int, events: Iterable[Event]) -> None:
 class _Lines:
     """A file for COPY that makes its lines as they are read.
 
-    `error` is what making a line raised: psycopg2 raises QueryCanceled in its place.
+    `error` is what making a line raised: psycopg2 raises an error of its own in its place.
     """
 
     def __init__(self, lines: Iterator[str]) -> None:
@@ -236,7 +235,6 @@ def _execute(session: Session, term: int, statement: TextClause, rows: Sequence[
         session.execute(statement, parameters)
 
 
-@cache
 def _delete(table: Table) -> TextClause:
     """Return the statement that deletes rows, given as one JSON parameter."""
     same = " AND ".join(f"old.{name} = gone.{name}" for name in _keys(table))
@@ -247,7 +245,6 @@ def _delete(table: Table) -> TextClause:
     )
 
 
-@cache
 def _upsert(table: Table, *, newer: bool = True) -> TextClause:
     """Return the statement that writes rows, given as one JSON parameter.
 

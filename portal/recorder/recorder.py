@@ -35,7 +35,7 @@ NAMED_CODES = 100  # receipt codes in a line of the application log
 NAMED_STUDENTS = 10  # students named in a message
 LOCK_TIMEOUT = "5s"  # how long to wait for another recorder of the term
 PAUSE = 0.02  # seconds between batches in a rush: a fuller batch costs hardly more
-TIMEOUT = 20.0  # seconds without progress; PostgreSQL ends a frozen recorder sooner
+TIMEOUT = 20.0  # seconds without progress; PostgreSQL ends most frozen recorders sooner
 
 log = logging.getLogger(__name__)
 
@@ -126,7 +126,8 @@ def _record_batch(term: int) -> Sequence[Event]:
             raise unknown from error
         raise
     except OperationalError as error:
-        # PostgreSQL ends a recorder that froze in its transaction; the scheduler starts another.
+        # PostgreSQL ends a recorder that froze in its transaction, unless it froze within a COPY
+        # (decision 45); the scheduler starts another.
         if isinstance(error.orig, LockNotAvailable):
             return ()
         raise

@@ -55,7 +55,7 @@ class ReasonKind:
     application_to_drop: str = ""  # the kind that asks to drop the seat in spite of it
 
     @property
-    def ends_with_a_seat(self) -> bool:
+    def is_removed_by_a_drop(self) -> bool:
         """Return whether giving up a seat can remove it."""
         return self.ending is not _no_seat
 

@@ -61,8 +61,8 @@ class Server(StreamServer):  # type: ignore[misc]
     """Accepts more connections in a turn while many wait.
 
     In a rush the system's queue (`backlog`) fills at once. A client that finds it full retries
-    after 1, 3, 7 and 15 seconds, however early it came. And those who ask for the first time, most
-    for little, get answers before those who ask for page after page.
+    after 1, 3, 7 and 15 seconds, however early it came. New clients, whose first requests are
+    cheap, get answers before clients who load page after page.
     """
 
     max_accept = AT_ONCE

@@ -9,15 +9,17 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from rq import Queue
 from sqlalchemy import Engine, text
 from werkzeug.test import TestResponse
 
-from portal.backend import Backend
+from portal.backend import Backend, backend
 from portal.core.correlation import following
 from portal.core.db import read_only
 from tests.cast import Cast
 from tests.notifications.stories import a_story
 from tests.recorder.processes import ready, running, wait_for
+from tests.recorder.test_kill import busy
 from tests.web.pages import press
 from tests.web.visitors import browser_of
 
@@ -75,6 +77,9 @@ def test_a_statement_of_a_job_names_its_function_and_the_request_that_enqueued_i
     ada = browser_of(app, "ada")
     with running(("worker", "record")):
         ready("record")
+        # Until it has done what was enqueued before, the claim enqueues nothing.
+        wait_for(lambda: not Queue("record", connection=backend().redis).count)
+        wait_for(lambda: not busy(backend()))
         with locked(owner, "stored_answers"):
             answer = press(ada, story.section, "pick")
             wait_for(lambda: "job='" in waiting())

@@ -35,6 +35,7 @@ def together(shares: Sequence[tuple[Any, ...]]) -> list[Any]:
 
 def _use(environment: dict[str, str]) -> None:
     """Take the environment of the test: that of the process that forks may be older."""
+    os.environ.clear()
     os.environ.update(environment)
 
 

@@ -112,7 +112,7 @@ def test_the_clock_calls_it_when_a_reminder_is_due(cast: Cast) -> None:
 
 @pytest.mark.usefixtures("backend")
 def test_a_recorder_that_is_killed_leaves_one_notification_for_each_event() -> None:
-    rush = a_full_section(waiting=600)
+    rush = a_full_section(waiting=1500)
     all_promoted(rush)
     with running(("worker", "record"), ("scheduler",)) as processes:
         ready("record")
@@ -130,7 +130,7 @@ def test_a_recorder_that_is_killed_leaves_one_notification_for_each_event() -> N
             select(LoggedEvent.seq).where(LoggedEvent.name == "promoted")
         ).all()
     assert Counter(seq for seq, _ in causes) == Counter(events)
-    assert len({account for _, account in causes}) == count(OutboxEntry) == 600
+    assert len({account for _, account in causes}) == count(OutboxEntry) == 1500
 
 
 @pytest.mark.usefixtures("backend")

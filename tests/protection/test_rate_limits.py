@@ -139,25 +139,33 @@ def test_many_at_the_same_moment_are_not_let_through_too_often(shared: RateLimit
 
 
 def test_requests_at_the_same_moment_share_a_call(shared: RateLimiter, backend: Backend) -> None:
-    """In a rush no request waits for a free connection to Redis."""
-    charges: list[Charge] = [someone() for _ in range(100)]
-    waits: list[int] = []
+    """In a rush no request waits for a free connection to Redis, and each gets its own answer."""
+    used_up = someone()
+    assert [shared.reserve(used_up) > 0 for _ in range(4)] == [False, False, False, True]
+    asked = {number: [someone() for _ in range(number % 3 + 1)] for number in range(90)}
+    for number in range(0, 90, 5):
+        asked[number][-1] = used_up
+    waits: dict[int, int] = {}
 
-    def spend(charge: Charge) -> None:
-        waits.append(shared.spend(charge))
+    def reserve(number: int) -> None:
+        waits[number] = shared.reserve(*asked[number])
 
-    shared.spend(someone())  # which loads the script
-    threads = [Thread(target=spend, args=(each,)) for each in charges]
-    calls: Any = backend.redis.info("commandstats")
+    threads = [Thread(target=reserve, args=(number,)) for number in asked]
+    before: Any = backend.redis.info("commandstats")
     backend.redis.client_pause(500)  # ms
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    more: Any = backend.redis.info("commandstats")
-    assert waits == [0] * 100
-    assert more["cmdstat_evalsha"]["calls"] - calls["cmdstat_evalsha"]["calls"] < 10
-    assert [shared.check(replace(each, cost=3)) > 0 for each in charges] == [True] * 100
+    after: Any = backend.redis.info("commandstats")
+    assert after["cmdstat_evalsha"]["calls"] - before["cmdstat_evalsha"]["calls"] < len(asked) / 2
+    assert {number for number, wait in waits.items() if wait} == set(range(0, 90, 5))
+    spent = [each for number, each in asked.items() if number % 5]
+    fresh = [each for number, each in asked.items() if not number % 5]
+    assert all(shared.check(replace(each, cost=3)) for charges in spent for each in charges)
+    assert not any(
+        shared.check(replace(each, cost=3)) for charges in fresh for each in charges[:-1]
+    )
 
 
 def test_who_was_refused_is_refused_again_without_redis(

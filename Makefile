@@ -9,7 +9,7 @@
 # make lock    renew the lock files (needs uv and npm)
 # make soak    the tests of crowds, models, properties, hostile input and edited semesters with many more rounds
 # make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (two hours)
-# make bench   measure everything, an hour or two: docs/benchmarks.md; make bench-quick: a minute or two
+# make bench   measure everything, an hour or two: docs/benchmarks.md; make bench-quick: about a minute
 # make bench-peers   install pretix and compare it with the portal: docs/benchmarks.md
 # make measure PART=caches   a part on against off: docs/workers.md
 # make image   build the image with buildah, and start the portal from it (needs root; docs/decisions/0027)

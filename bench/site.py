@@ -36,7 +36,7 @@ TIMEOUT = 120.0  # seconds until everything must be recorded
 class Site:
     """A portal with its workers and scheduler.
 
-    In a quick run web servers with equal settings are shared.
+    In a quick run web servers with equal settings are shared, and one worker is enough.
     """
 
     def __init__(self, stack: ExitStack, *, quick: bool = False) -> None:
@@ -45,7 +45,7 @@ class Site:
         self.staying: dict[object, int] = {}
         self.stack = stack
         self.app: Flask = create_app(Settings.read())
-        for queue in ("record", "promote", "maintain"):
+        for queue in ("record",) if quick else ("record", "promote", "maintain"):
             started(stack, Child(queue, cli("worker", queue), self.folder.log(queue)))
         started(stack, Child("scheduler", cli("scheduler"), self.folder.log("scheduler")))
 

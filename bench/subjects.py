@@ -39,10 +39,10 @@ SUBJECTS = (
 # For quick runs, whose values do not matter: subjects that need the same servers share them.
 QUICK = (
     ("claims", "hot", "pages", "logins"),
-    ("rush", "lag", "record", "rounds"),
+    ("rush", "lag"),
     ("waiters", "pushes"),
     ("claim_cost", "submissions"),
-    ("scale", "waits", "allocation"),
+    ("scale", "waits", "allocation", "record", "rounds"),
 )
 
 

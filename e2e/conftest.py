@@ -82,7 +82,7 @@ def story(portal: Running, cast: Cast) -> Iterator[None]:  # noqa: ARG001
 def meeting(
     portal: Running, browser: Browser, session_of: Callable[..., StorageState]
 ) -> Iterator[Meet]:
-    """Give what brings someone on screen, logged in; nobody's console may complain."""
+    """Give what brings someone on screen, logged in; no one's console may show an error."""
     met: list[Person] = []
 
     def meet_one(username: str = "", *, proven: bool = True, **options: Any) -> Person:

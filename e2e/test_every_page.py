@@ -86,7 +86,7 @@ def looks(page: Page) -> Iterator[str]:
 
 
 def wrong(person: Person, stop: Stop, checked: set[str]) -> Iterator[str]:
-    """All that keeps somebody from the page that the person looks at; see axe.barriers."""
+    """Return all that makes the page hard to use for someone; see axe.barriers."""
     page = person.page
     yield from nameless(person)
     acts, filled, moving, uneven = page.evaluate(SEEN)

@@ -1,7 +1,7 @@
 """The Redis functions of the ledger: loaded if missing or different, and called."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -28,7 +28,7 @@ from portal.core.ledger_servers import UNSERVED, Servers
 from portal.core.metrics import DECISION_TIME
 from portal.ledger import replicas
 from portal.ledger.errors import LedgerSilent, LedgerUnavailable
-from portal.ledger.types import COUNTS, DEADLINES, NOT_OVERRIDABLE, SECTION_FIELDS
+from portal.ledger.types import LUA_CONSTANTS
 
 FUNCTIONS = Path(__file__).with_name("functions")
 # In this order: later files use earlier ones.
@@ -60,19 +60,21 @@ def join_files(folder: Path, parts: Sequence[str]) -> str:
     return "\n".join((folder / f"{part}.lua").read_text(encoding="utf-8") for part in parts)
 
 
-def ledger_code(section_fields: Sequence[str] = SECTION_FIELDS) -> str:
-    """Return the code of the ledger's functions, with the lists that Python hands to them."""
+def ledger_code(constants: Mapping[str, Any] = LUA_CONSTANTS) -> str:
+    """Return the code of the ledger's functions, which begins with the constants of Python."""
     name, rest = join_files(FUNCTIONS, PARTS).split("\n", 1)
-    listed = ", ".join(f'"{each}"' for each in section_fields)
-    codes = ", ".join(f"{each} = true" for each in sorted(NOT_OVERRIDABLE))
-    names = ", ".join(each.upper() for each in COUNTS)
-    places = ", ".join(str(place) for place, _name in enumerate(COUNTS, start=1))
-    deadlines = ", ".join(f'"{each}"' for each in DEADLINES)
-    lists = (
-        f"local FIELDS = {{ {listed} }}\nlocal NOT_OVERRIDABLE = {{ {codes} }}"
-        f"\nlocal DEADLINES = {{ {deadlines} }}\nlocal {names} = {places}"
-    )
-    return f"{name}\n{lists}\n{rest}"
+    given = (f"local {constant} = {_in_lua(value)}" for constant, value in constants.items())
+    return "\n".join((name, *given, rest))
+
+
+def _in_lua(value: int | frozenset[str] | tuple[str, ...]) -> str:
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, frozenset):
+        members = [f"{each} = true" for each in sorted(value)]
+    else:
+        members = [f'"{each}"' for each in value]
+    return f"{{ {', '.join(members)} }}"
 
 
 CODE = ledger_code()

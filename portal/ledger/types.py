@@ -22,8 +22,7 @@ class Reason:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-# The counts of a section in the ledger's order; those of a pool only if there is one. The ledger's
-# functions get the place of each under its name in capitals: `counts[POOL_TAKEN]`. `passed` is
+# The counts of a section in the ledger's order; those of a pool only if there is one. `passed` is
 # `skipped` below. `unasked` counts waiting students not yet checked for a reserved seat; only the
 # ledger and rounds use it.
 COUNTS = (
@@ -295,7 +294,7 @@ class SectionSpec:
     reserves: tuple[ReserveSpec, ...] = ()
 
 
-# Codes of reasons that no admin can override: the ledger's functions get them when they are loaded.
+# Codes of reasons that no admin can override.
 NOT_OVERRIDABLE = frozenset(
     {
         "already_enrolled",
@@ -308,13 +307,23 @@ NOT_OVERRIDABLE = frozenset(
     }
 )
 
-# The fields of a section: the ledger's functions get this list when they are loaded, and events and
-# read models follow it. The ledger stores the fields left out here in its own way.
+# The fields of a section, which events and read models follow. The ledger stores the fields left
+# out here in its own way.
 SECTION_FIELDS = tuple(
     each.name
     for each in fields(SectionSpec)
     if each.name not in {"section", "version", "pool", "reserves"}
 )
+
+# Constants that the ledger's functions get when they are loaded: numbers, lists and sets. Those of
+# COUNTS are places: `counts[POOL_TAKEN]`.
+LUA_CONSTANTS = {
+    "FIELDS": SECTION_FIELDS,
+    "NOT_OVERRIDABLE": NOT_OVERRIDABLE,
+    "DEADLINES": DEADLINES,
+    "BAND": BAND,
+    **{name.upper(): place for place, name in enumerate(COUNTS, start=1)},
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,8 +37,7 @@
 local DAY = 24 * 60 * 60 * 1000
 local SLOT, TALLIED = 10000, 20 * 60 * 1000 -- ms
 local ENDING = 15 * 60 * 1000 -- ms: how long the end of a round holds back its term at most
-local BAND = 1e12 -- a waitlist's scores are (band - 1) * BAND + ticket
--- The loader puts FIELDS, the fields of a section, before this line (function_library.py).
+-- The constants of LUA_CONSTANTS in types.py, such as FIELDS and BAND, stand before all this.
 
 local function hash(key)
   local flat, fields = redis.call("HGETALL", key), {}

@@ -308,7 +308,7 @@ def widened(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rush]
     monkeypatch.setattr(types, "SECTION_FIELDS", facts)
     functions = backend.ledger.library
     before = functions.code
-    functions.code = function_library.ledger_code(facts)
+    functions.code = function_library.ledger_code(types.LUA_CONSTANTS | {"FIELDS": facts})
     functions.load()
     yield rush
     functions.code = before

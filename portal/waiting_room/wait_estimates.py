@@ -29,8 +29,8 @@ NOTICE = 5_000  # ms until a student who is called notices
 
 LEAST_SECONDS, MOST_SECONDS = 3.0, 120.0
 # The delay after the soonest possible admission, by position ahead. With it, ten thousand students
-# poll less than 200 times a second together, and early enough to enter when they are admitted.
-PLACE_SECONDS, LATEST_SECONDS = 0.04, 40.0
+# poll less than 250 times a second together, and early enough to enter when they are admitted.
+PLACE_SECONDS, LATEST_SECONDS = 0.04, 20.0
 
 
 @dataclass(frozen=True)
@@ -129,17 +129,24 @@ def _moves(room: RoomState) -> list[int]:
 def poll_interval(entry: QueueEntry) -> float:
     """Return the seconds until a page without a socket polls again; a random part spreads them.
 
-    The limit per minute sets the earliest admission, so pages far back poll seldom.
+    The limit per minute sets the earliest admission, so pages far back poll seldom; those that would
+    poll after MOST_SECONDS do so at any time in the second half, not all at the end.
     """
     room = entry.room
     if entry.kind == "early":
         left = (room.opens - room.at) / 1000
-        soonest = left if left > MOST_SECONDS else left + _spread(room.line)
+        soonest = left + _spread(room.line)
     else:
         by_limit = entry.ahead * 60 / room.per_minute if room.per_minute else MOST_SECONDS
         soonest = by_limit + min(LATEST_SECONDS, entry.ahead * PLACE_SECONDS)
-    return min(MOST_SECONDS, max(LEAST_SECONDS, soonest)) * random.uniform(0.9, 1.1)  # noqa: S311
+    if soonest > MOST_SECONDS:
+        return _between(MOST_SECONDS / 2, MOST_SECONDS)
+    return max(LEAST_SECONDS, soonest) * _between(0.9, 1.1)
 
 
 def _spread(line: int) -> float:
-    return random.uniform(0, min(LATEST_SECONDS, line * PLACE_SECONDS))  # noqa: S311 - no secret
+    return _between(0, min(LATEST_SECONDS, line * PLACE_SECONDS))
+
+
+def _between(least: float, most: float) -> float:
+    return random.uniform(least, most)  # noqa: S311 - no secret

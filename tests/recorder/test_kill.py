@@ -15,19 +15,21 @@ from portal.recorder.consistency.audit import audit
 from portal.recorder.journal import last_seq
 from tests.recorder.processes import caught_up, events, ready, recorded, running, start, wait_for
 from tests.recorder.rush import a_rush, claims, everyone_everywhere
+from tests.recorder.slow_recorder import slowly
 
 pytestmark = pytest.mark.slow
 
 RESUMES = 180.0  # seconds; a few on an idle machine
+STUDENTS = 2500  # more than fit into a batch
 
 
 def test_recorder_killed_repeatedly_loses_nothing(backend: Backend) -> None:
-    rush = a_rush(sections=3, students=6000, capacity=5000, waitlist=800)
+    rush = a_rush(sections=3, students=STUDENTS, capacity=2000, waitlist=400)
     wishes = everyone_everywhere(rush)
-    with running(("worker", "record"), ("worker", "record")) as processes:
+    with slowly(), running(("worker", "record"), ("worker", "record")) as processes:
         ready("record")
-        for first in range(0, len(wishes), 6000):
-            claims(rush, wishes[first : first + 6000])
+        for first in range(0, len(wishes), STUDENTS):
+            claims(rush, wishes[first : first + STUDENTS])
             enqueue(rush.term, ["record"])
             wait_for(lambda: busy(backend))
             time.sleep(random.uniform(0, 0.3))
@@ -47,8 +49,8 @@ def test_recorder_killed_repeatedly_loses_nothing(backend: Backend) -> None:
 
 
 def test_killed_recorder_leaves_no_lock(backend: Backend) -> None:
-    rush = a_rush(sections=3, students=10_000, capacity=8000, waitlist=2500)
-    with running(("worker", "record"), ("worker", "record")):
+    rush = a_rush(sections=3, students=STUDENTS, capacity=2000, waitlist=600)
+    with slowly(), running(("worker", "record"), ("worker", "record")):
         ready("record")
         claims(rush, everyone_everywhere(rush))
         enqueue(rush.term, ["record"])

@@ -4,6 +4,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 import psycopg2
 import pytest
@@ -17,6 +18,7 @@ from portal.runtime.embedded_servers import Servers
 from tests import commands
 
 SPARE = "spare"
+BLANK = "blank"  # a database with all tables, and nothing in them
 
 
 @pytest.fixture
@@ -27,10 +29,10 @@ def spare(
     monkeypatch.setattr(
         flags, "read", lambda: None
     )  # a thread of this process would go on doing so
-    administer(servers, f"DROP DATABASE IF EXISTS {SPARE}", f"CREATE DATABASE {SPARE}")
+    copy_blank(servers.owner_url, SPARE)
     url = servers.database_url.replace("@/fairseat", f"@/{SPARE}")
     owner_url = servers.owner_url.replace("@/fairseat", f"@/{SPARE}")
-    schema.upgrade(owner_url, portal=url)
+    schema.upgrade(owner_url, portal=url)  # it has its tables, so this gives the portal its rights
     ledger = f"{servers.redis_url}?db=7"
     found = connections.connect(
         replace(settings, database_url=url, owner_url=owner_url, redis_url=ledger)
@@ -41,20 +43,35 @@ def spare(
     found.redis.close()
     leave()
     connections.connect(connected.settings)
-    administer(servers, f"DROP DATABASE {SPARE} WITH (FORCE)")
+    administer(servers.owner_url, f"DROP DATABASE {SPARE} WITH (FORCE)")
 
 
 def lose_everything(spare: Backend) -> None:
-    """Empty its database and its ledger."""
+    """Empty its database, in which the portal then has no rights, and its ledger."""
     for primary in spare.ledger.servers.primaries():
         primary.redis.flushdb()
     leave()
-    schema.downgrade(spare.settings.owner_url, "base")
-    schema.upgrade(spare.settings.owner_url)
+    copy_blank(spare.settings.owner_url.replace(f"@/{SPARE}", "@/fairseat"), SPARE)
 
 
-def administer(servers: Servers, *statements: str) -> None:
-    connection = psycopg2.connect(servers.owner_url)
+def copy_blank(home: str, name: str) -> None:
+    """Replace a database by a copy of BLANK; `home` is the owner's address of another one.
+
+    All migrations would take much longer.
+    """
+    _make_blank(home)
+    dropped = f"DROP DATABASE IF EXISTS {name} WITH (FORCE)"
+    administer(home, dropped, f"CREATE DATABASE {name} TEMPLATE {BLANK}")
+
+
+@cache
+def _make_blank(home: str) -> None:
+    administer(home, f"DROP DATABASE IF EXISTS {BLANK} WITH (FORCE)", f"CREATE DATABASE {BLANK}")
+    schema.upgrade(home.replace("@/fairseat", f"@/{BLANK}"))
+
+
+def administer(owner_url: str, *statements: str) -> None:
+    connection = psycopg2.connect(owner_url)
     connection.autocommit = True
     for statement in statements:
         connection.cursor().execute(statement)

@@ -16,6 +16,7 @@ from portal.models import Base
 from portal.runtime.embedded_servers import Servers
 from tests import cast, commands
 from tests.owner_role import as_owner
+from tests.second_portal import copy_blank
 
 
 @pytest.fixture
@@ -36,21 +37,21 @@ def tables(url: str) -> set[str]:
     return found
 
 
-def test_they_go_up_down_and_up_again(empty: str) -> None:
-    schema.upgrade(empty)
-    assert tables(empty) == set(Base.metadata.tables)
-    schema.downgrade(empty, "base")
-    assert tables(empty) == set()
-    schema.upgrade(empty)
-    assert tables(empty) == set(Base.metadata.tables)
-
-
-def test_they_leave_nothing_behind_on_the_way_down(empty: str) -> None:
-    schema.upgrade(empty)
-    schema.downgrade(empty, "base")
-    engine = create_engine(with_driver(empty))
+def differences(url: str) -> list[object]:
+    """What the tables and the models differ in."""
+    engine = create_engine(with_driver(url))
     with engine.connect() as connection:
-        left = connection.scalars(
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        found: list[object] = compare_metadata(context, Base.metadata)
+    engine.dispose()
+    return found
+
+
+def left_behind(url: str) -> list[str]:
+    """The functions and sequences of a database."""
+    engine = create_engine(with_driver(url))
+    with engine.connect() as connection:
+        found = connection.scalars(
             text(
                 "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace"
                 " UNION ALL SELECT relname FROM pg_class"
@@ -58,17 +59,27 @@ def test_they_leave_nothing_behind_on_the_way_down(empty: str) -> None:
             )
         ).all()
     engine.dispose()
-    assert left == []
+    return list(found)
 
 
-def test_they_agree_with_the_models(empty: str) -> None:
+def test_they_agree_with_the_models_leave_nothing_on_the_way_down_and_go_up_again(
+    empty: str,
+) -> None:
     schema.upgrade(empty)
-    engine = create_engine(with_driver(empty))
-    with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
-        differences = compare_metadata(context, Base.metadata)
-    engine.dispose()
-    assert differences == []
+    assert tables(empty) == set(Base.metadata.tables)
+    assert differences(empty) == []
+    schema.downgrade(empty, "base")
+    assert tables(empty) == set()
+    assert left_behind(empty) == []
+    schema.upgrade(empty)
+    assert tables(empty) == set(Base.metadata.tables)
+
+
+@pytest.fixture
+def migrated(servers: Servers) -> str:
+    """The address of a database of its own, with all tables."""
+    copy_blank(servers.owner_url, "journey")
+    return servers.owner_url.replace("/fairseat?", "/journey?")
 
 
 def prepare(database: str, backend: Backend) -> subprocess.CompletedProcess[str]:
@@ -82,28 +93,26 @@ def prepare(database: str, backend: Backend) -> subprocess.CompletedProcess[str]
 
 
 def test_tables_of_a_version_before_the_first_release_are_refused_and_left(
-    empty: str, backend: Backend
+    migrated: str, backend: Backend
 ) -> None:
-    schema.upgrade(empty)
-    engine = create_engine(with_driver(empty), poolclass=NullPool)
+    engine = create_engine(with_driver(migrated), poolclass=NullPool)
     with engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '0029'"))
         connection.execute(text("DROP TABLE holds"))
-    done = prepare(empty, backend)
+    done = prepare(migrated, backend)
     assert done.returncode == 1
     assert "of a version before 1.0.0" in done.stderr
-    assert "holds" not in tables(empty)
+    assert "holds" not in tables(migrated)
 
 
 def test_the_version_before_begins_on_tables_of_the_next_and_leaves_them(
-    empty: str, backend: Backend
+    migrated: str, backend: Backend
 ) -> None:
-    schema.upgrade(empty)
-    engine = create_engine(with_driver(empty), poolclass=NullPool)
+    engine = create_engine(with_driver(migrated), poolclass=NullPool)
     with engine.begin() as connection:
         connection.execute(text("ALTER TABLE rooms ADD COLUMN storey integer"))
         connection.execute(text("UPDATE alembic_version SET version_num = 'next'"))
-    done = prepare(empty, backend)
+    done = prepare(migrated, backend)
     assert done.returncode == 0, done.stderr
     assert "A newer version has already migrated" in done.stdout
     assert "storey" in {each["name"] for each in inspect(engine).get_columns("rooms")}

@@ -4,7 +4,6 @@ import ast
 import copy
 import hashlib
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from portal.allocation import proof, verify, verify_root
 from portal.allocation.mechanisms import allocate
 from portal.allocation.problem import MECHANISMS, Choice, Problem, to_json
 from tests.allocation.rounds import a_round, at, ballot, choices, section
+from tests.allocation.scripts import Done, alone, here
 
 SECRET = "5ec7e7" * 10
 CODES = {name: f"66{at}-{name * 8}" for at, name in enumerate("abcdefg")}
@@ -53,13 +53,8 @@ def file(mechanism: str = "draft") -> File:
     return told
 
 
-def check(told: File, tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the verifier alone, as an outsider does."""
-    script, path = tmp_path / "verify.py", tmp_path / "published.json"
-    script.write_text(Path(verify.__file__).read_text())
-    path.write_text(json.dumps(told))
-    command = [sys.executable, "-I", str(script), str(path), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+def check(told: File, tmp_path: Path, *arguments: str) -> Done:
+    return here(verify, told, tmp_path, *arguments)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -67,7 +62,7 @@ def test_an_honest_file_passes_and_shows_a_student_their_ballot(
     mechanism: str, tmp_path: Path
 ) -> None:
     told = file(mechanism)
-    found = check(told, tmp_path, CODES["a"], told["root"])
+    found = alone(verify, told, tmp_path, CODES["a"], told["root"])
     assert (found.returncode, found.stderr) == (0, "")
     assert "NO" not in found.stdout
     assert str(told["result"][proof.sha256(CODES["a"])]) in found.stdout
@@ -251,7 +246,7 @@ def test_seats_that_are_no_whole_number_are_an_error(seats: float, tmp_path: Pat
     told = file()
     told["settings"]["sections"][0]["capacity"] = seats
     told["root"] = verify.root_of([told["settings"], *told["ballots"]])
-    found = check(told, tmp_path)
+    found = alone(verify, told, tmp_path)
     assert found.returncode
     assert "invalid literal for int()" in found.stderr
 
@@ -304,7 +299,9 @@ def test_whoever_changes_the_result_is_caught(mechanism: str, tmp_path: Path) ->
         changed = copy.deepcopy(told)
         changed["result"][name] = seats[1:] if seats else [[1, 1, 1]]
         assert verify.result_of(told["settings"], told["ballots"], seed()) != changed["result"]
-    assert "NO  The result" in check(changed, tmp_path).stdout
+    found = alone(verify, changed, tmp_path)
+    assert found.returncode
+    assert "NO  The result" in found.stdout
 
 
 def seed() -> str:
@@ -336,8 +333,10 @@ def test_a_proof_shows_that_a_ballot_is_under_the_root(size: int) -> None:
         assert top_of(each, steps[1:]) != root
 
 
-def inclusion(told: File, name: str, tmp_path: Path, *more: str) -> tuple[int, str]:
-    """Run the script for inclusion proofs alone, on the proof of a ballot of a frozen round."""
+def inclusion(
+    told: File, name: str, tmp_path: Path, *more: str, run: Callable[..., Done] = here
+) -> tuple[int, str]:
+    """Run the script for inclusion proofs on the proof of a ballot of a frozen round."""
     frozen = problem()
     number = [each.pseudonym for each in frozen.ballots].index(proof.sha256(CODES[name])) + 1
     content = {
@@ -345,11 +344,7 @@ def inclusion(told: File, name: str, tmp_path: Path, *more: str) -> tuple[int, s
         "proof": proof.path(proof.tree(frozen), number),
         "root": proof.root(frozen),
     }
-    script, path = tmp_path / "verify_root.py", tmp_path / "proof.json"
-    script.write_text(Path(verify_root.__file__).read_text())
-    path.write_text(json.dumps(content | told))
-    command = [sys.executable, "-I", str(script), str(path), *more]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = run(verify_root, content | told, tmp_path, *more)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -370,7 +365,8 @@ def test_the_script_checks_an_inclusion_proof(name: str, tmp_path: Path) -> None
 def test_the_script_catches_a_changed_proof(change: str, tmp_path: Path) -> None:
     altered = to_json(problem().ballots[0]) | {"most_courses": 1}
     wrong = {"ballot": altered, "proof": [["left", "0" * 64]], "root": "f" * 64}
-    code, said = inclusion({change: wrong[change]}, "a", tmp_path, CODES["a"])
+    told = {change: wrong[change]}
+    code, said = inclusion(told, "a", tmp_path, CODES["a"], run=alone)
     assert code
     assert "NO  The root is the one of this file." in said
 

@@ -1,8 +1,6 @@
 """A public value in the draw: codes fixed beforehand, and what a cheating server is caught at."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +25,7 @@ from portal.waiting_room import draw, draw_codes, room
 from portal.waiting_room.draw_codes import DrawRefused
 from portal.windows import draw_seeds
 from tests import cast as builders
+from tests.allocation.scripts import Done, alone, here
 from tests.cast import Cast
 from tests.statements import looked_up
 from tests.waiting_room.rooms import key, known_in, open_now
@@ -360,33 +359,25 @@ def told(term: Any, window: Any, students: list[int]) -> File:
 
 
 @pytest.fixture
-def check(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Return a function that runs the script alone on a file, as an outsider does."""
-
-    def run(told: File, *arguments: str) -> subprocess.CompletedProcess[str]:
-        script, path = tmp_path / "verify_root.py", tmp_path / "draw.json"
-        script.write_text(Path(verify_root.__file__).read_text())
-        path.write_text(json.dumps(told))
-        command = [sys.executable, "-I", str(script), str(path), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
-    return run
+def check(tmp_path: Path) -> Callable[..., Done]:
+    """Return a function that runs the script on a file."""
+    return lambda told, *arguments: here(verify_root, told, tmp_path, *arguments)
 
 
-Check = Callable[..., subprocess.CompletedProcess[str]]
+Check = Callable[..., Done]
 
 
 def test_a_student_finds_their_place(
-    term: Any, window: Any, told: File, check: Check, cast: Cast
+    term: Any, window: Any, told: File, tmp_path: Path, cast: Cast
 ) -> None:
-    found = check(told, of_ada(window, cast), told["root"])
+    found = alone(verify_root, told, tmp_path, of_ada(window, cast), told["root"])
     assert (found.returncode, found.stderr) == (0, "")
     assert "NO" not in found.stdout
     place = line(term, window).index(cast.ada.id) + 1
     assert f"Your position in the queue: {place}\n" in found.stdout
     del told["line"]  # as before the opening
-    assert check(told, of_ada(window, cast), told["root"]).returncode == 0
-    assert check(told, "661-another").returncode == 1
+    assert alone(verify_root, told, tmp_path, of_ada(window, cast), told["root"]).returncode == 0
+    assert alone(verify_root, told, tmp_path, "661-another").returncode == 1
 
 
 def lines_of(told: File, names: list[str]) -> None:
@@ -515,9 +506,9 @@ def test_the_line_of_a_draw_is_not_checked_with_the_proof_of_one_ballot(
     told: File, check: Check
 ) -> None:
     """Such a file has no settings under its root."""
-    alone = {"pseudonym": told["line"][0][0]}
-    root = verify_root.root_of([alone])
-    found = check({**told, "ballot": alone, "proof": [], "root": root, "line": told["line"][:1]})
+    single = {"pseudonym": told["line"][0][0]}
+    root = verify_root.root_of([single])
+    found = check({**told, "ballot": single, "proof": [], "root": root, "line": told["line"][:1]})
     assert "The secret is the committed one." not in found.stdout
 
 

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from e2e.contrast import LAPTOP, PHONE
 from e2e.courses import a_course, name_of
@@ -12,7 +12,7 @@ from e2e.person import Meet
 from portal.catalog.models import Restriction, Section, Term
 from tests import cast as builders
 
-SMALL = {"width": 360, "height": 640}
+SMALL = ViewportSize(width=360, height=640)
 COLOUR = "it => getComputedStyle(it).color"
 GROUND = "it => getComputedStyle(it).backgroundColor"
 HEIGHT = "document.querySelector('#banner')?.offsetHeight"
@@ -30,6 +30,8 @@ ABOVE_THE_BAR = """() => {
 }"""
 RUNS_OVER = "it => it.scrollHeight > it.clientHeight || it.scrollWidth > it.clientWidth"
 CLEAR = "rgba(0, 0, 0, 0)"
+# What a row says of what bars or delays the student.
+PARTS = ".row-caution, .row-when, .row-act, .row-act :not(.visually-hidden)"
 
 
 def test_only_the_main_act_of_the_page_is_filled(
@@ -153,34 +155,33 @@ def test_the_counts_of_a_compact_row_stay_in_their_row_in_each_language(
     assert not ada.row(last_seat).locator(".seats-note").evaluate(RUNS_OVER)
 
 
-@pytest.mark.parametrize("screen", [LAPTOP, PHONE], ids=["laptop", "phone"])
-def test_a_compact_row_shows_both_times_of_a_class_whole(
-    meet: Meet, term: Term, screen: Any
-) -> None:
+def test_a_compact_row_shows_both_times_of_a_class_whole(meet: Meet, term: Term) -> None:
     lecture = builders.Meets("MWF", "11:00", "11:50", kind="")
     twice = lecture, builders.Meets("R", "12:00", "13:50", kind="Lab")
     section = builders.a_section(a_course("LAB"), term, meetings=twice)
     builders.an_open_window(term, minutes=300)
-    when = meet("ada", viewport=screen).enter(term).row(section).locator(".row-when")
-    expect(when).to_contain_text("11:00–11:50 am")
-    assert when.evaluate("it => it.scrollWidth <= it.clientWidth")
+    ada = meet("ada")
+    when = ada.row(section).locator(".row-when")
+    for screen in (LAPTOP, PHONE):
+        ada.page.set_viewport_size(screen)
+        ada.go(f"/terms/{term.id}")
+        expect(when).to_contain_text("11:00–11:50 am")
+        assert when.evaluate("it => it.scrollWidth <= it.clientWidth")
 
 
-@pytest.mark.parametrize(
-    ("screen", "fewest"), [(LAPTOP, 10), (PHONE, 6), (SMALL, 3)], ids=["laptop", "phone", "small"]
-)
-def test_many_compact_rows_are_on_the_first_screen(
-    meet: Meet, term: Term, screen: Any, fewest: int
-) -> None:
+def test_many_compact_rows_are_on_the_first_screen(meet: Meet, term: Term) -> None:
     for _ in range(12):
         builders.a_section(a_course("TEN"), term)
     builders.an_open_window(term, minutes=300)
     username = f"ten{term.id}"
     builders.a_student(username)  # no note about a record takes up room
-    student = meet(username, viewport=screen)
-    student.go(f"/terms/{term.id}")
-    student.page.evaluate(AS_WITH_ONE_TERM)
-    assert rows_above_the_bar(student.page) >= fewest
+    student = meet(username)
+    for screen, fewest in ((LAPTOP, 10), (PHONE, 6), (SMALL, 3)):
+        student.page.evaluate("scrollTo(0, 0)")  # else a page may come back scrolled
+        student.page.set_viewport_size(screen)
+        student.go(f"/terms/{term.id}")
+        student.page.evaluate(AS_WITH_ONE_TERM)
+        assert rows_above_the_bar(student.page) >= fewest, screen
 
 
 def rows_above_the_bar(page: Page) -> int:
@@ -189,24 +190,26 @@ def rows_above_the_bar(page: Page) -> int:
     return int(page.evaluate(ABOVE_THE_BAR))
 
 
-@pytest.mark.parametrize("screen", [LAPTOP, PHONE], ids=["laptop", "phone"])
 def test_a_compact_row_shows_title_code_credits_and_requirement_whole(
-    meet: Meet, term: Term, screen: Any
+    meet: Meet, term: Term
 ) -> None:
     needs = {"prerequisites": {"course": "MAT-1010"}}
     plain = builders.a_section(a_course("PLN"), term)
     course = a_course("REQ", title="Quantitative Plant Biology")
     strict = builders.a_section(course, term, **needs)
     builders.an_open_window(term, minutes=300)
-    ada = meet("ada", viewport=screen).enter(term)
-    assert ada.row(strict).locator(".row-caution").inner_text() == (
-        "Requires MAT 1010 (not on your record)."
-    )
-    for part in (".row-caution", ".row-code", ".row-more"):
-        assert not ada.row(strict).locator(part).evaluate(RUNS_OVER)
+    ada = meet("ada")
     line = ada.row(plain).locator(".row-code")
-    expect(line).to_contain_text(re.compile(rf"^{name_of(plain)} · \d+ credits"))
-    assert not line.evaluate(RUNS_OVER)
+    for screen in (LAPTOP, PHONE):
+        ada.page.set_viewport_size(screen)
+        ada.go(f"/terms/{term.id}")
+        assert ada.row(strict).locator(".row-caution").inner_text() == (
+            "Requires MAT 1010 (not on your record)."
+        )
+        for part in (".row-caution", ".row-code", ".row-more"):
+            assert not ada.row(strict).locator(part).evaluate(RUNS_OVER)
+        expect(line).to_contain_text(re.compile(rf"^{name_of(plain)} · \d+ credits"))
+        assert not line.evaluate(RUNS_OVER)
 
 
 def test_a_row_that_a_requirement_bars_looks_unlike_a_free_one(
@@ -225,7 +228,6 @@ def test_a_row_that_a_requirement_bars_looks_unlike_a_free_one(
     expect(ada.dialog).to_contain_text("Requires MAT 1010 (not on your record).")
 
 
-@pytest.mark.parametrize("screen", [PHONE, SMALL], ids=["phone", "small"])
 @pytest.mark.parametrize(
     ("language", "cautions", "buttons"),
     [
@@ -245,7 +247,6 @@ def test_a_compact_row_on_a_phone_says_whole_what_bars_or_delays(  # noqa: PLR09
     meet: Meet,
     term: Term,
     last_seat: Section,
-    screen: Any,
     language: str,
     cautions: tuple[str, str],
     buttons: tuple[str, str],
@@ -269,17 +270,20 @@ def test_a_compact_row_on_a_phone_says_whole_what_bars_or_delays(  # noqa: PLR09
     builders.an_open_window(term, minutes=300)
     meet("ben").enter(term).pick(last_seat)
     meet("ada").enter(term).pick(held)
-    ada = meet("ada", viewport=screen, locale=language).enter(term)
-    for each, words in zip((strict, majors), cautions, strict=True):
-        expect(ada.row(each).locator(".row-caution")).to_contain_text(words)
-    for each, words in zip((pair, alone), buttons, strict=True):
-        expect(ada.cell(each)).to_contain_text(words)
-    for each in (strict, majors, asks, pair, alone, clash, last_seat, held):
-        row = ada.row(each)
-        parts = row.locator(".row-caution, .row-when, .row-act, .row-act :not(.visually-hidden)")
-        for part in parts.all():
-            if part.is_visible():
-                assert not part.evaluate(RUNS_OVER), part.inner_text()
+    ada = meet("ada", locale=language)
+    rows = (strict, majors, asks, pair, alone, clash, last_seat, held)
+    for screen in (PHONE, SMALL):
+        ada.page.set_viewport_size(screen)
+        ada.go(f"/terms/{term.id}")
+        for each, words in zip((strict, majors), cautions, strict=True):
+            expect(ada.row(each).locator(".row-caution")).to_contain_text(words)
+        for each, words in zip((pair, alone), buttons, strict=True):
+            expect(ada.cell(each)).to_contain_text(words)
+        for each in rows:
+            parts = ada.row(each).locator(PARTS)
+            for part in parts.all():
+                if part.is_visible():
+                    assert not part.evaluate(RUNS_OVER), part.inner_text()
 
 
 def test_what_a_compact_row_shortens_is_in_its_details(meet: Meet, term: Term) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, ViewportSize, expect
+from playwright.sync_api import Locator, Page, expect
 
 from e2e.contrast import LAPTOP, NARROW, PHONE, ZOOMED, places
 from e2e.courses import a_course
@@ -80,19 +80,21 @@ def test_the_filters_are_a_sheet_that_back_closes_with_what_was_chosen(
         person.until("!history.state?.dialog")
 
 
-@pytest.mark.parametrize("screen", [PHONE, NARROW], ids=["phone", "narrow"])
 def test_the_days_of_the_filters_stand_in_one_row(
-    meet: Meet, student: str, term: Term, section: Section, screen: ViewportSize
+    meet: Meet, student: str, term: Term, section: Section
 ) -> None:
     builders.an_open_window(term, minutes=300)
-    person = meet(student, viewport=screen).enter(term)
-    expect(person.row(section)).to_be_visible()
-    person.page.locator(".filters-more summary").click()
-    days = person.page.locator(".filters-days .chip")
-    expect(days).to_have_count(7)
-    assert len({each.bounding_box()["y"] for each in days.all()}) == 1  # type: ignore[index]
-    person.page.get_by_text("Sun", exact=True).click()
-    person.page.wait_for_url("**days=S*")
+    person = meet(student, viewport=NARROW)
+    for screen in (PHONE, NARROW):
+        person.page.set_viewport_size(screen)
+        person.enter(term)
+        expect(person.row(section)).to_be_visible()
+        person.page.locator(".filters-more summary").click()
+        days = person.page.locator(".filters-days .chip")
+        expect(days).to_have_count(7)
+        assert len({each.bounding_box()["y"] for each in days.all()}) == 1  # type: ignore[index]
+        person.page.get_by_text("Sun", exact=True).click()
+        person.page.wait_for_url("**days=S*")
 
 
 def test_the_details_on_a_phone_show_my_week_with_the_section(

@@ -135,10 +135,16 @@ def test_no_body_causes_a_server_error_for_a_token(app: Flask, values: Values, c
     assert not broken, "\n".join(broken)
 
 
+@pytest.fixture(scope="module")
+def by_https(application: Flask) -> Flask:
+    """The portal by https, without its gate."""
+    settings = application.config["SETTINGS"]
+    return create_app(replace(settings, secure_cookies=True, gate=False))
+
+
 @pytest.mark.parametrize("referer", ADDRESSES)
-def test_invalid_referer_counts_as_foreign(app: Flask, cast: Cast, referer: str) -> None:
-    secure = create_app(replace(app.config["SETTINGS"], secure_cookies=True, gate=False))
-    client = secure.test_client()
+def test_invalid_referer_counts_as_foreign(by_https: Flask, cast: Cast, referer: str) -> None:
+    client = by_https.test_client()
     page = client.get("/login", base_url="https://localhost")
     form = {**hidden(page.text), "username": "ada", "password": PASSWORD}
     for sent, status in ((referer, 400), ("https://localhost/login", 302)):

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from sqlalchemy import select
 
 from portal.backend import Backend
@@ -17,7 +18,9 @@ from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.operations.rehearsal import play, practice_term
 from portal.operations.rehearsal.play import RefusedError
+from portal.runtime.cli import main
 from tests import cast as builders
+from tests import commands
 from tests.live.nodes import Node
 from tests.recorder.processes import ready, running, wait_for
 
@@ -41,16 +44,28 @@ def rehearse(seconds: int = 60 * 60, *, anyway: bool = False) -> None:
     play.play(3, seconds, lambda _: None, anyway=anyway)
 
 
-def command(node: Node, report: Path, minutes: str = "60") -> subprocess.Popen[str]:
-    arguments = ["--students", STUDENTS, "--minutes", minutes, "--report", str(report)]
+def options(report: Path, minutes: str = "60") -> list[str]:
+    return ["--students", STUDENTS, "--minutes", minutes, "--report", str(report)]
+
+
+def command(node: Node, report: Path) -> subprocess.Popen[str]:
+    """The command in a Python of its own, which hears Ctrl-C."""
     return subprocess.Popen(
-        [sys.executable, "-m", "portal.runtime.cli", "rehearse", *arguments],
+        [sys.executable, "-m", "portal.runtime.cli", "rehearse", *options(report)],
         env={**os.environ, "FAIRSEAT_URL": node.origin},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         preexec_fn=_hear_ctrl_c,  # noqa: PLW1509  no threads are needed after it
     )
+
+
+def refused(node: Node, report: Path) -> str:
+    """What the command says where it does not begin."""
+    env = {**os.environ, "FAIRSEAT_URL": node.origin}
+    done = commands.run("rehearse", *options(report), env=env)
+    assert done.returncode == 1
+    return done.stdout + done.stderr
 
 
 def _hear_ctrl_c() -> None:
@@ -73,7 +88,7 @@ def test_ctrl_c_ends_it_and_its_report_stays(
         wait_for(lambda: [each.practice for each in live_terms()] == [True])
         [term] = live_terms()
         wait_for(lambda: bool(backend.ledger.windows(term.id)))
-        second, _ = command(portal, tmp_path / "second.html").communicate(timeout=120)
+        second = refused(portal, tmp_path / "second.html")
         assert "Another rehearsal is running." in second
         wait_for(lambda: bool(entries()))
         process.send_signal(signal.SIGINT)
@@ -93,17 +108,16 @@ def test_ctrl_c_ends_it_and_its_report_stays(
 
 
 def test_it_is_not_played_against_a_portal_that_is_not_ready(portal: Node, tmp_path: Path) -> None:
-    said, _ = command(portal, tmp_path / "report.html").communicate(timeout=120)
+    said = refused(portal, tmp_path / "report.html")
     assert f"is not ready at {portal.origin}" in said
     assert entries() == []
 
 
 @pytest.mark.parametrize("wrong", ["0.1", "121"])
-def test_it_is_bounded(portal: Node, tmp_path: Path, wrong: str) -> None:
-    process = command(portal, tmp_path / "report.html", wrong)
-    said, _ = process.communicate(timeout=120)
-    assert process.returncode == 2
-    assert "is not in the range" in said
+def test_it_is_bounded(tmp_path: Path, wrong: str) -> None:
+    done = CliRunner().invoke(main, ["rehearse", *options(tmp_path / "report.html", wrong)])
+    assert done.exit_code == 2
+    assert "is not in the range" in done.output
 
 
 def test_what_one_that_was_killed_has_left_is_deleted(backend: Backend) -> None:  # noqa: ARG001

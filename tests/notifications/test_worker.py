@@ -25,9 +25,12 @@ from tests.notifications.mail_server import Postman
 from tests.notifications.stories import Story, give_addresses, outbox
 from tests.recorder.processes import caught_up, ready, recorded, running, start, wait_for
 from tests.recorder.rush import Rush, a_rush, claims, spec
+from tests.recorder.slow_recorder import slowly
 from tests.recorder.test_kill import busy
 
 pytestmark = pytest.mark.slow
+
+MANY = 600  # so that a slow recorder sleeps amid them
 
 
 def called() -> int:
@@ -112,9 +115,9 @@ def test_the_clock_calls_it_when_a_reminder_is_due(cast: Cast) -> None:
 
 @pytest.mark.usefixtures("backend")
 def test_a_recorder_that_is_killed_leaves_one_notification_for_each_event() -> None:
-    rush = a_full_section(waiting=1500)
+    rush = a_full_section(waiting=MANY)
     all_promoted(rush)
-    with running(("worker", "record"), ("scheduler",)) as processes:
+    with slowly(), running(("worker", "record"), ("scheduler",)) as processes:
         ready("record")
         enqueue(rush.term, ["record"])
         while recorded(rush.term) < last_seq(rush.term) and len(processes) < 5:
@@ -130,7 +133,7 @@ def test_a_recorder_that_is_killed_leaves_one_notification_for_each_event() -> N
             select(LoggedEvent.seq).where(LoggedEvent.name == "promoted")
         ).all()
     assert Counter(seq for seq, _ in causes) == Counter(events)
-    assert len({account for _, account in causes}) == count(OutboxEntry) == 1500
+    assert len({account for _, account in causes}) == count(OutboxEntry) == MANY
 
 
 @pytest.mark.usefixtures("backend")

@@ -1,4 +1,4 @@
-"""A student's pages look alike, and a page that does not exist says so."""
+"""A student's pages look alike."""
 
 from playwright.sync_api import expect
 
@@ -28,10 +28,3 @@ def test_a_students_pages_have_one_kind_of_head_and_of_empty_list(meet: Meet, te
     new.go("/inbox")
     new.page.get_by_role("link", name="Settings").click()
     expect(new.page.get_by_role("heading", level=1)).to_have_text("Email notifications")
-
-
-def test_a_page_that_does_not_exist_says_so(meet: Meet) -> None:
-    ada = meet("ada")
-    answer = ada.page.request.get("/no/such/page")
-    assert answer.status == 404
-    assert "Fairseat" in answer.text()

@@ -129,8 +129,8 @@ def _moves(room: RoomState) -> list[int]:
 def poll_interval(entry: QueueEntry) -> float:
     """Return the seconds until a page without a socket polls again; a random part spreads them.
 
-    The limit per minute sets the earliest admission, so pages far back poll seldom. Those that would
-    poll after MOST_SECONDS do so at any time in its second half, not all at its end.
+    The limit per minute sets the earliest admission, so pages far back poll seldom. Those that
+    would poll after MOST_SECONDS do so at any time in its second half, not all at its end.
     """
     room = entry.room
     if entry.kind == "early":

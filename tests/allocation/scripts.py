@@ -1,7 +1,7 @@
 """The scripts with which outsiders check a round or a draw: alone, as they do, or in this process.
 
-Python starts for a script alone. Where its exit and its imports are not the point, that proves no
-more than a call of its `main`.
+A script that runs alone needs a new Python process. A call of its `main` proves as much, except
+about its exit status and its imports.
 """
 
 import json

@@ -35,7 +35,7 @@ def running(*wanted: tuple[str, ...]) -> Iterator[list[Forked]]:
 def wait_for(what: Callable[[], object], seconds: float = 180.0) -> float:
     """Wait until a condition is true and return the seconds; fail after `seconds`.
 
-    To look takes a third of the time at most: what is waited for needs the processor as well.
+    Checking takes at most a third of the time, because what it waits for needs the processor, too.
     """
     began = time.monotonic()
     looked = began

@@ -61,7 +61,7 @@ def command(node: Node, report: Path) -> subprocess.Popen[str]:
 
 
 def refused(node: Node, report: Path) -> str:
-    """What the command says where it does not begin."""
+    """The message of the command if it refuses to begin."""
     env = {**os.environ, "FAIRSEAT_URL": node.origin}
     done = commands.run("rehearse", *options(report), env=env)
     assert done.returncode == 1

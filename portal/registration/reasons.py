@@ -327,8 +327,12 @@ def _section_canceled(_facts: Facts, context: RefusalContext) -> Answer:
 
 @reason("already_enrolled", _l("Already enrolled"), fixable=True)
 def _already_enrolled(_facts: Facts, context: RefusalContext) -> Answer:
-    text = _("You already have %(name)s.", name=context.name)
-    return text, next_steps.my_selections(context)
+    return already_enrolled(context.name), next_steps.my_selections(context)
+
+
+def already_enrolled(name: str) -> str:
+    """Return what a student reads about a section in which they have a seat."""
+    return _("You already have %(name)s.", name=name)
 
 
 @reason("already_waiting", _l("Already on the waitlist"), fixable=True)
@@ -340,8 +344,13 @@ def _already_waiting(facts: Facts, context: RefusalContext) -> Answer:
             place=position,
         )
     else:
-        text = _("You are already on the waitlist for %(name)s.", name=context.name)
+        text = already_waiting(context.name)
     return text, next_steps.my_selections(context)
+
+
+def already_waiting(name: str) -> str:
+    """Return what a student reads about a section for which they wait."""
+    return _("You are already on the waitlist for %(name)s.", name=name)
 
 
 # Rules between a student and a section ------------------------------------------------------------

@@ -30,6 +30,8 @@ from portal.registration.reasons import (
     FOR_ALL,
     ApplicationStart,
     Explanation,
+    already_enrolled,
+    already_waiting,
     distinct,
     explain,
 )
@@ -138,8 +140,7 @@ def result_message(decided: Sequence[Decision], now: StudentTerm, also: Sequence
         return Message(title, _("You can add it again from the list."))
     name = _names(now, held)
     if all(each.outcome == Outcome.REFUSED for each in decided):
-        title = _("You already have %(name)s.", name=name)
-        return Message(title, _("Nothing was changed."))
+        return Message(already_enrolled(name), _("Nothing was changed."))
     amount = credits_in_words(sum(now.held[section].credits for section in held))
     gone = [each.swap_out for each in decided if each.swap_out not in {0, *now.held}]
     if not gone:
@@ -163,8 +164,8 @@ def decision_in_words(decided: Sequence[Decision], term: int, also: Sequence[int
         return _left([named(first.section)])
     if first.outcome == Outcome.REFUSED and len(decided) == 1:
         if any(each.code == "already_enrolled" for each in first.reasons):
-            return _("You already have %(name)s.", name=named(first.section))
-        return _("You are already on the waitlist for %(name)s.", name=named(first.section))
+            return already_enrolled(named(first.section))
+        return already_waiting(named(first.section))
     waits = [each.section for each in decided if each.outcome == Outcome.WAITLISTED]
     has = [each.section for each in decided if each.section not in waits]
     return _got([named(each) for each in has], [named(each) for each in waits])

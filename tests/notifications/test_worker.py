@@ -117,7 +117,8 @@ def test_the_clock_calls_it_when_a_reminder_is_due(cast: Cast) -> None:
 def test_a_recorder_that_is_killed_leaves_one_notification_for_each_event() -> None:
     rush = a_full_section(waiting=MANY)
     all_promoted(rush)
-    with slowly(), running(("worker", "record"), ("scheduler",)) as processes:
+    killed = 0
+    with slowly(0.3), running(("worker", "record"), ("scheduler",)) as processes:
         ready("record")
         enqueue(rush.term, ["record"])
         while recorded(rush.term) < last_seq(rush.term) and len(processes) < 5:
@@ -125,8 +126,10 @@ def test_a_recorder_that_is_killed_leaves_one_notification_for_each_event() -> N
             time.sleep(0.05)
             for pid in busy(backend()):
                 os.kill(pid, signal.SIGKILL)
+                killed += 1
             processes.append(start("worker", "record"))
         wait_for(lambda: caught_up(rush.term))
+    assert killed
     with transaction() as session:
         causes = session.execute(select(Notification.seq, Notification.account_id)).all()
         events = session.scalars(

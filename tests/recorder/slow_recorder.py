@@ -9,8 +9,8 @@ from tests.owner_role import as_owner
 
 EVERY = 500  # events, a quarter of a batch
 FUNCTION = """
-    CREATE FUNCTION take_a_while() RETURNS trigger LANGUAGE plpgsql AS
-    $$ BEGIN PERFORM pg_sleep(0.1); RETURN NEW; END $$
+    CREATE OR REPLACE FUNCTION take_a_while() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM pg_sleep({pause}); RETURN NEW; END $$
 """
 TRIGGER = f"""
     CREATE TRIGGER take_a_while BEFORE INSERT ON events FOR EACH ROW
@@ -19,13 +19,13 @@ TRIGGER = f"""
 
 
 @contextmanager
-def slowly() -> Iterator[None]:
+def slowly(pause: float = 0.1) -> Iterator[None]:
     """Run a block in which recorders of all processes are slow, so that a kill meets them at work.
 
-    No recorder may run at its end.
+    They pause so many seconds every EVERY events. No recorder may run at the end of the block.
     """
     with as_owner() as session:
-        session.execute(text(FUNCTION))
+        session.execute(text(FUNCTION.format(pause=pause)))
         session.execute(text(TRIGGER))
     try:
         yield

@@ -25,7 +25,7 @@ STUDENTS = 2500  # more than fit into a batch
 
 def test_recorder_killed_repeatedly_loses_nothing(backend: Backend) -> None:
     rush = a_rush(sections=3, students=STUDENTS, capacity=2000, waitlist=400)
-    wishes = everyone_everywhere(rush)
+    wishes, killed = everyone_everywhere(rush), 0
     with slowly(), running(("worker", "record"), ("worker", "record")) as processes:
         ready("record")
         for first in range(0, len(wishes), STUDENTS):
@@ -35,6 +35,7 @@ def test_recorder_killed_repeatedly_loses_nothing(backend: Backend) -> None:
             time.sleep(random.uniform(0, 0.3))
             for pid in busy(backend):
                 os.kill(pid, signal.SIGKILL)
+                killed += 1
             stopped_at = recorded(rush.term)
             processes.append(start("worker", "record"))
             with running(
@@ -44,13 +45,14 @@ def test_recorder_killed_repeatedly_loses_nothing(backend: Backend) -> None:
                     lambda at=stopped_at: recorded(rush.term) > at or caught_up(rush.term), RESUMES
                 )
                 wait_for(lambda: caught_up(rush.term), RESUMES)
+    assert killed
     assert events(rush.term) == last_seq(rush.term) == recorded(rush.term)
     assert audit()["clean"]
 
 
 def test_killed_recorder_leaves_no_lock(backend: Backend) -> None:
     rush = a_rush(sections=3, students=STUDENTS, capacity=2000, waitlist=600)
-    with slowly(), running(("worker", "record"), ("worker", "record")):
+    with slowly(0.3), running(("worker", "record"), ("worker", "record")):
         ready("record")
         claims(rush, everyone_everywhere(rush))
         enqueue(rush.term, ["record"])

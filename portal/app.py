@@ -1,9 +1,7 @@
 """The web application: `create_app` connects its parts."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from importlib import import_module
-from typing import Any
 
 from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -35,13 +33,6 @@ from portal.web.http import (
 from portal.web.http.slow_clients import Deadlines
 
 
-class Portal(Flask):
-    """The application. No view is a coroutine, so nothing checks whether a function is one."""
-
-    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        return func
-
-
 class Id(IntegerConverter):
     """Read `<int:…>` in addresses: at most 18 ASCII digits, as PostgreSQL and the ledger hold."""
 
@@ -51,7 +42,7 @@ class Id(IntegerConverter):
 def create_app(settings: Settings | None = None) -> Flask:
     """Return the web application, connected to its database and its ledger."""
     settings = settings or Settings.read()
-    app = Portal("portal", root_path=str(ROOT))
+    app = Flask("portal", root_path=str(ROOT))
     app.config.from_mapping(_config(settings))
     app.url_map.converters["int"] = Id
     traces.begin("web")

@@ -17,17 +17,6 @@ def _account() -> str:
     return str(current_user.actor)
 
 
-class Logins(LoginManager):  # type: ignore[misc]
-    """Flask-Login without its session protection.
-
-    That protection marks sessions as stale, which the portal never reads, and computes a hash even
-    when it is off.
-    """
-
-    def _session_protection_failed(self) -> bool:
-        return False
-
-
 class FormTokens(CSRFProtect):  # type: ignore[misc]
     """The form token check of Flask-WTF; a malformed Referer counts as foreign."""
 
@@ -44,7 +33,8 @@ htmx = Htmx()
 # For single views that are rarely requested and check their own limit.
 # portal/web/http/request_limits.py counts what every request costs.
 limiter = Limiter(key_func=_account, strategy="moving-window", in_memory_fallback_enabled=True)
-logins = Logins()
+logins = LoginManager()
+logins.session_protection = None  # it marks sessions as stale, which the portal never reads
 sock = Sock()
 
 

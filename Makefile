@@ -9,6 +9,7 @@
 # make lock    renew the lock files (needs uv and npm)
 # make soak    the tests of crowds, models, properties, hostile input and edited semesters with many more rounds
 # make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (two hours)
+# make mutants FILES="portal/..." TESTS="tests/..."   change lines, and show the changes that no test notices (N, SEED)
 # make bench   measure everything, an hour or two: docs/benchmarks.md; make bench-quick: about a minute
 # make bench-peers   install pretix and compare it with the portal: docs/benchmarks.md
 # make measure PART=caches   a part on against off: docs/workers.md
@@ -33,7 +34,7 @@ JEMALLOC := .venv/jemalloc
 export PYTHONDONTWRITEBYTECODE :=
 
 .DELETE_ON_ERROR:
-.PHONY: run cluster rehearsal wheel test unit e2e lint assets translations lock soak faults bench bench-quick bench-peers measure image image-check pin-images clean
+.PHONY: run cluster rehearsal wheel test unit e2e lint assets translations lock soak faults mutants bench bench-quick bench-peers measure image image-check pin-images clean
 
 run: $(READY) $(WORDS) $(ASSETS) $(JEMALLOC)
 	@$(BIN)/fairseat up
@@ -88,6 +89,9 @@ soak: $(TESTABLE) $(WORDS)
 
 faults: $(TESTABLE) $(WORDS) $(ASSETS) $(JEMALLOC)
 	$(BIN)/python -m tests.faults --again
+
+mutants: $(TESTABLE) $(WORDS) $(ASSETS)
+	@$(BIN)/python -m tests.mutants $(FILES) --tests $(TESTS) $(if $(N),--number $(N)) $(if $(SEED),--seed $(SEED))
 
 bench: $(TESTABLE) $(WORDS) $(ASSETS) $(JEMALLOC)
 	$(BIN)/python -m bench

@@ -57,6 +57,21 @@ def test_estimate_of_a_full_room_uses_its_pace() -> None:
     assert known[1] - known[0] < guessed[1] - guessed[0]
 
 
+def test_estimate_of_a_queue_that_slowed_down_spans_both_paces() -> None:
+    slowed = a_room(dict.fromkeys(range(1, 7), 20) | dict.fromkeys(range(7, 10), 6), inside=100)
+    least, most = minutes(400, slowed)
+    assert least <= 400 / 40
+    assert most >= 400 / 12
+
+
+def test_the_same_pace_says_less_soon_after_the_opening() -> None:
+    full = {"at_once": 1000, "inside": 1000}
+    young = a_room(dict.fromkeys(range(6, 10), 100), opens=NOW - 2 * MINUTE, **full)
+    old = a_room(dict.fromkeys(range(-10, 10), 100), opens=NOW - 10 * MINUTE, **full)
+    (least, most), later = minutes(4000, young), minutes(4000, old)
+    assert least < later[0] < 20 < later[1] < most
+
+
 def test_rush_at_the_opening_is_no_pace() -> None:
     full = a_room({0: 100}, inside=100)
     assert wait_estimates.per_place(full)[:2] == wait_estimates.per_place(a_room(inside=100))[:2]

@@ -144,3 +144,15 @@ def test_a_roster_is_not_for_those_who_teach_another_section(
     assert refused["detail"] == {"roster": section.id}
     tab.ask(term.id, [], roster=another.id)
     tab.hear(lambda tab: [s for s in tab.signals if s["name"] == "roster"])
+
+
+def test_a_roster_is_for_those_who_schedule_its_department(
+    cast: Cast, term: Term, open_tab: Open
+) -> None:
+    section = builders.a_section(builders.a_course(), term, instructor=cast.iris)
+    for department, told in (("SCI", "roster"), ("HIS", "refused")):
+        schedules = [builders.a_department(department).id]
+        tab = open_tab(builders.an_account(f"sam of {department}", schedules_for=schedules).id)
+        tab.ask(term.id, [], roster=section.id)
+        first = tab.hear(lambda tab: tab.signals)
+        assert told in {signal["name"] for signal in first}

@@ -85,6 +85,15 @@ def test_unrelated_seats_dropped_together_count_separately(desk: Desk) -> None:
     assert desk.ledger.drops(TERM, 501) == {"today": 3}
 
 
+def test_refusal_to_drop_two_seats_tells_how_many_drops_are_left(desk: Desk) -> None:
+    for section in (1, 2, 3):
+        desk.section(section)
+        desk.claim(501, section)
+    desk.drop(501, 1, drop_limit=2)
+    refused = desk.drop(501, 2, along=(3,), drop_limit=2)
+    assert facts(refused, "drop_limit").items() >= {"left": 1, "drops": 2}.items()
+
+
 def test_dependent_seat_is_dropped_too_and_not_counted(desk: Desk) -> None:
     for section in range(1, 6):
         desk.section(section)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
+from redis.exceptions import ResponseError
 from sqlalchemy import select
 
 from portal.backend import Backend, backend
@@ -13,6 +14,7 @@ from portal.ledger.types import Decision, Outcome
 from portal.people.models import Hold, Student
 from portal.recorder.consistency.audit import audit
 from portal.recorder.models import WaitlistEntry
+from portal.recorder.promotion import promote
 from tests.recorder.processes import caught_up, ready, running, wait_for
 from tests.recorder.rush import Rush, a_rush, claim, drop, spec
 
@@ -125,6 +127,20 @@ def test_head_without_a_student_record_blocks_no_one() -> None:
         session.get_one(Student, second).deleted_at = datetime.now(UTC)
     enqueue_workers(rush, drop(rush, first, rush.sections[0]))
     wait_for(lambda: held(rush) == {third})
+
+
+def test_section_that_cannot_be_promoted_blocks_no_other(backend: Backend) -> None:
+    rush = a_rush(sections=2, students=4, capacity=1)
+    first, second, third, fourth = rush.students
+    broken, other = sorted(rush.sections)
+    for section, holds, waits in ((broken, first, second), (other, third, fourth)):
+        claim(rush, holds, section)
+        claim(rush, waits, section)
+        drop(rush, holds, section)
+    backend.redis.set(f"{{t:{rush.term}}}:queue:{broken}", "no list")
+    with pytest.raises(ResponseError):
+        promote(rush.term, "tests")
+    assert held(rush, other) == {fourth}
 
 
 @pytest.mark.usefixtures("workers")

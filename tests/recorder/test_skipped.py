@@ -75,6 +75,13 @@ def test_skipped_student_is_not_retried_while_the_hold_lasts(barred: Rush) -> No
     assert looked_up(retriable, now() + LONG - timedelta(minutes=1)) == []
 
 
+def test_skipped_student_is_retried_once_the_hold_has_ended_by_every_clock(barred: Rush) -> None:
+    ends = now()
+    end_holds(ends)
+    assert looked_up(retriable, ends + SKEW - timedelta(milliseconds=1)) == []
+    assert [each.student for each in looked_up(retriable, ends + SKEW)] == [barred.students[1]]
+
+
 def test_student_with_another_hold_is_skipped_once_more(barred: Rush) -> None:
     end_holds(now() - SKEW)
     a_hold(barred.students[1], ends_at=now() + LONG)

@@ -133,6 +133,7 @@ def test_student_who_is_admin_sees_who_was_promoted(
     both = caller(app, "ada")
     queue(ben, cast.ben, section)
     both.post("/register/drop", gone(cast.ada, section), Idempotency_Key="the-drop")
+    seat(cast.cleo, builders.a_section(builders.a_course("MAT-1"), term))  # an event between both
     promote(term.id, "tests")
     if recorded:
         drain(term.id)

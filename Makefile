@@ -10,7 +10,7 @@
 # make soak    the tests of crowds, models, properties, hostile input and edited semesters with many more rounds
 # make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (two hours)
 # make mutants FILES="portal/..." TESTS="tests/..."   change lines, and show the changes that no test notices (N, SEED)
-# make bench   measure everything, an hour or two: docs/benchmarks.md; make bench-quick: about a minute
+# make bench   measure everything, an hour or two: docs/benchmarks.md; make bench-quick: less than a minute
 # make bench-peers   install pretix and compare it with the portal: docs/benchmarks.md
 # make measure PART=caches   a part on against off: docs/workers.md
 # make image   build the image with buildah, and start the portal from it (needs root; docs/decisions/0027)

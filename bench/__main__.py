@@ -23,7 +23,7 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("subject", nargs="*", help="subjects to measure; default: all")
     options.add_argument("--runs", type=int, default=subjects.RUNS, help="runs of each subject")
-    options.add_argument("--quick", action="store_true", help="a small version, in less than a minute")
+    options.add_argument("--quick", action="store_true", help="a small version, under a minute")
     options.add_argument("--json", type=Path, help="write the results to this file")
     arguments = options.parse_args()
     if arguments.quick:

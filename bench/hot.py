@@ -37,7 +37,7 @@ FIGURES = {
     "claim_vs_row_lock": ("ratio", "claims a second of one section over those with a row lock"),
     "claim_p99_vs_row_lock": (
         "ratio",
-        "99th percentile of the response time over that with a row lock; mirrors the rates",
+        "99th percentile of the response time over that with a row lock",
     ),
     "hot_claims_per_s": ("1/s", "claims of one section answered a second"),
     "row_lock_claims_per_s": ("1/s", "the same with a row lock"),

@@ -115,10 +115,12 @@ def _last_rehearsal() -> Rehearsal | None:
         return last_rehearsal(session)
 
 
-def _urgency(found: tuple[TermNow, WindowNow]) -> tuple[int, int]:
+def _urgency(found: tuple[TermNow, WindowNow]) -> tuple[int, int, int]:
+    """Return the key that sorts windows; of those that open together, the newest comes first."""
     _term, now = found
-    away = now.window.opens - now.phase.now
-    return ORDER.index(now.phase.kind), away if now.phase.kind == "before" else -now.window.opens
+    opens = now.window.opens
+    by_time = opens if now.phase.kind == "before" else -opens
+    return ORDER.index(now.phase.kind), by_time, -now.window.id
 
 
 def _windows(found: Figures) -> list[tuple[TermNow, WindowNow]]:

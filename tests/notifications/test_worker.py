@@ -118,7 +118,7 @@ def test_a_recorder_that_is_killed_leaves_one_notification_for_each_event() -> N
     rush = a_full_section(waiting=MANY)
     all_promoted(rush)
     killed = 0
-    with slowly(0.3), running(("worker", "record"), ("scheduler",)) as processes:
+    with slowly(1.0), running(("worker", "record"), ("scheduler",)) as processes:
         ready("record")
         enqueue(rush.term, ["record"])
         while recorded(rush.term) < last_seq(rush.term) and len(processes) < 5:

@@ -26,12 +26,12 @@ STUDENTS = 2500  # more than fit into a batch
 def test_recorder_killed_repeatedly_loses_nothing(backend: Backend) -> None:
     rush = a_rush(sections=3, students=STUDENTS, capacity=2000, waitlist=400)
     wishes, killed = everyone_everywhere(rush), 0
-    with slowly(), running(("worker", "record"), ("worker", "record")) as processes:
+    with slowly(0.3), running(("worker", "record"), ("worker", "record")) as processes:
         ready("record")
         for first in range(0, len(wishes), STUDENTS):
             claims(rush, wishes[first : first + STUDENTS])
             enqueue(rush.term, ["record"])
-            wait_for(lambda: busy(backend))
+            wait_for(lambda: busy(backend) or caught_up(rush.term))
             time.sleep(random.uniform(0, 0.3))
             for pid in busy(backend):
                 os.kill(pid, signal.SIGKILL)

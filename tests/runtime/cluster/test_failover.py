@@ -106,6 +106,7 @@ def alone_it_promises_nothing(stage: Stage, old: int, rush: Rush) -> None:
     """One that does not know yet that it was replaced, with a web node that knows no better."""
     stage.send(signal.SIGCONT, old)
     redis = redis_clients.commands(stage.at.server_url(old), size=1)
+    newcomer = max(rush.students) + 1
     with redis, pytest.raises(LedgerUnavailable):
-        claim(rush, 999, rush.sections[0], "alone", ledger=Ledger(OneServer(redis), 1))
-    assert not backend().ledger.registrations(rush.term, 999).enrolled
+        claim(rush, newcomer, rush.sections[0], "alone", ledger=Ledger(OneServer(redis), 1))
+    assert not backend().ledger.registrations(rush.term, newcomer).enrolled

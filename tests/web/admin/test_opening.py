@@ -1,6 +1,7 @@
 """GET /admin/operations/opening, and the page of a window's opening."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -89,6 +90,17 @@ def test_entry_leads_to_the_open_window_then_to_the_next(
         if each.opens <= backend.ledger.now():
             backend.ledger.close_window(term.id, each.id, "tests")
     assert admin.get(ENTRY).location == address(term, coming)
+
+
+def test_of_windows_that_opened_together_the_entry_leads_to_the_newest(
+    admin: FlaskClient, term: Term, window: WindowView, backend: Backend
+) -> None:
+    older, newer = (replace(window, id=window.id + more, opens=window.opens + 1) for more in (1, 2))
+    for each in (newer, older):
+        backend.ledger.put_window(
+            term.id, each.id, each.name, each.opens, each.closes, each.cohort, "tests"
+        )
+    assert admin.get(ENTRY).location == address(term, newer)
 
 
 def test_entry_without_a_window_says_so(app: Flask, cast: Cast) -> None:  # noqa: ARG001

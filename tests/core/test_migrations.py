@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from collections.abc import Iterator
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -16,18 +17,21 @@ from portal.models import Base
 from portal.runtime.embedded_servers import Servers
 from tests import cast, commands
 from tests.owner_role import as_owner
-from tests.second_portal import copy_blank
+from tests.second_portal import administer, copy_blank
 
 
 @pytest.fixture
-def empty(servers: Servers) -> str:
+def journey(servers: Servers) -> Iterator[str]:
+    """The address of a database of its own, which the test makes."""
+    yield servers.owner_url.replace("/fairseat?", "/journey?")
+    administer(servers.owner_url, "DROP DATABASE journey WITH (FORCE)")
+
+
+@pytest.fixture
+def empty(servers: Servers, journey: str) -> str:
     """The address of a database of its own, without tables."""
-    engine = create_engine(with_driver(servers.owner_url), isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(text("DROP DATABASE IF EXISTS journey"))
-        connection.execute(text("CREATE DATABASE journey"))
-    engine.dispose()
-    return servers.owner_url.replace("/fairseat?", "/journey?")
+    administer(servers.owner_url, "CREATE DATABASE journey")
+    return journey
 
 
 def tables(url: str) -> set[str]:
@@ -76,10 +80,10 @@ def test_they_agree_with_the_models_leave_nothing_on_the_way_down_and_go_up_agai
 
 
 @pytest.fixture
-def migrated(servers: Servers) -> str:
+def migrated(servers: Servers, journey: str) -> str:
     """The address of a database of its own, with all tables."""
     copy_blank(servers.owner_url, "journey")
-    return servers.owner_url.replace("/fairseat?", "/journey?")
+    return journey
 
 
 def prepare(database: str, backend: Backend) -> subprocess.CompletedProcess[str]:

@@ -25,7 +25,7 @@ class Refusal(Exception):
     """The change is not possible now; the message says why."""
 
 
-def answer_once(
+def change_once(
     account: int,
     key: str,
     content: Any,

@@ -10,7 +10,7 @@ from portal.backend import backend
 from portal.core.i18n import _, _l, _n
 from portal.ledger.errors import KeyReused
 from portal.ledger.types import WindowView
-from portal.people.api_requests import Refusal, answer_once
+from portal.people.api_requests import Refusal, change_once
 from portal.people.models import ApiRequest
 from portal.people.roles import Right
 from portal.waiting_room import controls, room
@@ -133,7 +133,7 @@ def _once(change: Callable[[ApiRequest], dict[str, Any]], *chosen: int) -> dict[
         abort(400)
     about = [request.endpoint, request.view_args, chosen]
     try:
-        return answer_once(visitor().id, key, about, change)[0]
+        return change_once(visitor().id, key, about, change)[0]
     except WindowEnded:
         raise NotPossible(str(ENDED)) from None
     except KeyReused:

@@ -94,7 +94,7 @@ def program_change(  # noqa: PLR0913  how programs call it, and what is stored
                 return answer(result().dump(found), message)
 
             about = [request.endpoint, request.view_args, content]
-            found, replayed = api_requests.answer_once(visitor().id, key, about, change, **stored())
+            found, replayed = api_requests.change_once(visitor().id, key, about, change, **stored())
             made = {idempotency.KEY_HEADER: key}
             made |= {idempotency.REPLAYED_HEADER: "true"} if replayed else {}
             return jsonify(found), status, made

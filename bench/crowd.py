@@ -151,7 +151,7 @@ class Ledger:
         return {
             "student": student,
             "idempotency_key": secrets.token_hex(16),
-            "limit": ENROLL_EVERYONE,
+            "credit_limit": ENROLL_EVERYONE,
             "windows": [OPEN],
             "choices": [{"alternatives": [[{"section": section, "credits": 300}]], "wait": True}],
             "actor": f"student:{student}",

@@ -66,7 +66,7 @@ def _ask(term: int, section: int, window: int, student: int) -> bytes:
     ask = {
         "student": student,
         "idempotency_key": secrets.token_hex(16),
-        "limit": LIMIT,
+        "credit_limit": LIMIT,
         "windows": [window],
         "choices": [{"alternatives": [[{"section": section, "credits": CREDITS}]], "wait": True}],
         "actor": f"account:{student}",

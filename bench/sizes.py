@@ -84,7 +84,7 @@ def wishes(rush: Rush) -> list[dict[str, Any]]:
         {
             "student": student,
             "idempotency_key": secrets.token_hex(16),
-            "limit": ENROLL_EVERYONE,
+            "credit_limit": ENROLL_EVERYONE,
             "windows": [rush.window],
             "choices": [{"alternatives": [[pick(rush.sections[at])]], "wait": True}],
             "actor": f"student:{student}",

@@ -68,7 +68,7 @@ def claim(student: Any, section: Any, *windows: WindowView, wait: bool = True) -
         student=student.id,
         section=section.id,
         credits=round(section.credits_min * 100),
-        limit=9900,
+        credit_limit=9900,
         windows=[window.id for window in windows or ledger.windows(section.term_id)],
         wait=wait,
     )

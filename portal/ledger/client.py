@@ -90,14 +90,14 @@ class Ledger:
         self,
         context: RequestContext,
         *,
-        limit: int,
+        credit_limit: int,
         windows: Sequence[int],
         choices: Sequence[LedgerChoice],
         content: Sequence[Any],
         room: int | None = None,
         order: Sequence[int] | None = None,
     ) -> SubmissionResult:
-        """Decide several choices in one step; `limit` is the credit limit in hundredths.
+        """Decide several choices in one step; `credit_limit` is in hundredths.
 
         `order` gives the numbers (from 1) in which to decide them; the results keep the order of
         `choices`. `room` is the window whose waiting room must have admitted the student; otherwise
@@ -105,7 +105,7 @@ class Ledger:
         a request over the rate limit RateLimited.
         """
         payload = {
-            "limit": limit,
+            "credit_limit": credit_limit,
             "windows": windows,
             "choices": [as_payload(choice) for choice in choices],
             "content": content,

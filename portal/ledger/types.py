@@ -397,14 +397,14 @@ class LedgerChoice:
 class RoundMove:
     """What an allocation round gives a student: all seats of an alternative, or none.
 
-    With `wait`, a waitlist position of the only section. `turn` is 0 if it has none. `limit` is
-    the credit limit, in hundredths.
+    With `wait`, a waitlist position of the only section. `turn` is 0 if it has none.
+    `credit_limit` is in hundredths.
     """
 
     idempotency_key: str
     student: int
     claims: ClaimGroup
-    limit: int
+    credit_limit: int
     turn: int = 0
     wait: bool = False
 
@@ -422,12 +422,12 @@ class RoundAnswer:
 class Candidate(RuleFacts):
     """A waiting student as catalog and record know them now.
 
-    `limit` is the credit limit, in hundredths.
+    `credit_limit` is in hundredths.
     """
 
     student: int
     windows: tuple[int, ...]
-    limit: int
+    credit_limit: int
 
 
 @dataclass(frozen=True)
@@ -448,15 +448,14 @@ class SkipRule:
 class AdminAdjustment:
     """An admin adjustment, `add`, `drop` or both, and the data to decide it.
 
-    `limit` is the credit limit, in hundredths; `days` are the starts (ms) and names of the days
-    around now.
+    `credit_limit` is in hundredths; `days` are the starts (ms) and names of the days around now.
     `chosen_credits` is 0 if the catalog filled them in: a retry must match it.
     """
 
     student: int
     add: Claim | None
     drop: int | None
-    limit: int
+    credit_limit: int
     windows: tuple[int, ...]
     days: tuple[tuple[int, str], ...]
     drop_limit: int

@@ -98,13 +98,13 @@ def _candidate(
     return Candidate(
         student=student,
         windows=tuple(window.id for window in open_to(who, windows)),
-        limit=hundredths(credit_limit(who, offered)),
+        credit_limit=hundredths(credit_limit(who, offered)),
         **vars(rules.facts(who, view, offered)),
     )
 
 
 def _impossible(student: int, code: str) -> Candidate:
-    return Candidate(student=student, windows=(), limit=0, rules=(Reason(code),))
+    return Candidate(student=student, windows=(), credit_limit=0, rules=(Reason(code),))
 
 
 # The next student in a seat that another has just dropped.

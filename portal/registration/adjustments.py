@@ -119,7 +119,7 @@ def _for_ledger(change: Adjustment, student: StudentProfile) -> AdminAdjustment:
         student=change.student,
         add=add,
         drop=change.drop,
-        limit=hundredths(credit_limit(student, catalog)),
+        credit_limit=hundredths(credit_limit(student, catalog)),
         windows=tuple(window.id for window in windows_of(student, change.term)),
         days=tuple(days_around(datetime.now(zone), zone)),
         drop_limit=catalog.term.drops_per_day,

@@ -33,7 +33,7 @@ def register(
     windows = [each.id for each in windows_of(student, context.term)]
     decided = backend().ledger.submit(
         context,
-        limit=hundredths(credit_limit(student, catalog)),
+        credit_limit=hundredths(credit_limit(student, catalog)),
         windows=[each for each in windows if context.window in {None, each}],
         choices=[requests.for_ledger(each, student, catalog) for each in choices],
         order=[number + 1 for number in requests.decision_order(choices, catalog)],

@@ -262,7 +262,7 @@ def _for_ledger(found: Round, move: Move, who: StudentProfile) -> RoundMove:
         idempotency_key=f"round:{found.id}:{move.place}{':wait' if move.wait else ''}",
         student=move.student,
         claims=tuple(claims),
-        limit=hundredths(credit_limit(who, catalog)),
+        credit_limit=hundredths(credit_limit(who, catalog)),
         turn=move.turn,
         wait=move.wait,
     )

@@ -55,7 +55,7 @@ class AdjustmentRules(Pair):
         days = tuple(self.days)
         credits_ = add.credits if add else 0
         requested = AdminAdjustment(
-            who.student, add, drop, who.limit, who.windows, days, limit, credits_
+            who.student, add, drop, who.credit_limit, who.windows, days, limit, credits_
         )
         wanted = add and (add.section, add.credits)
         content = ("adjust", drop, wanted, tuple(sorted(set(overrides))))
@@ -115,7 +115,13 @@ class AdjustmentRules(Pair):
         days = tuple(self.days)
         ring = [
             AdminAdjustment(
-                student, Claim(into, 400, reserves=who.reserves), drop, who.limit, (OPEN,), days, 0
+                student,
+                Claim(into, 400, reserves=who.reserves),
+                drop,
+                who.credit_limit,
+                (OPEN,),
+                days,
+                0,
             )
             for (student, drop), (_, into) in pairwise([*held, *held[:1]])
         ]

@@ -83,7 +83,7 @@ def request(student: int, section: int) -> str:
         {
             "student": student,
             "idempotency_key": f"{student}-{section}",
-            "limit": 2100,
+            "credit_limit": 2100,
             "windows": [OPEN],
             "choices": [{"alternatives": [[{"section": section, "credits": 0}]], "wait": True}],
             "actor": f"student:{student}",

@@ -92,7 +92,7 @@ class Pair(RuleBasedStateMachine):
             lines,
             student=who.student,
             idempotency_key=request,
-            limit=who.limit,
+            credit_limit=who.credit_limit,
             windows=who.windows,
             actor=f"student:{who.student}",
             correlation="c",

@@ -60,7 +60,7 @@ class Adjustments(Wishes):
     def against_adding(
         self, change: AdminAdjustment, add: Claim, rest: Seats, gone: int, at: int
     ) -> Iterator[Reason]:
-        who = Candidate(change.student, change.windows, change.limit)
+        who = Candidate(change.student, change.windows, change.credit_limit)
         yield from self.objections(add, who, rest, set(), at)
         each = self.sections.get(add.section)
         if each and not self.seat_for(change.student, add, gone):

@@ -44,7 +44,7 @@ class Rounds(Adjustments):
         return answers
 
     def give_in_round(self, move: RoundMove, at: int) -> RoundAnswer:
-        tried = self.trial(Candidate(move.student, (), move.limit), move.claims, 0, at)
+        tried = self.trial(Candidate(move.student, (), move.credit_limit), move.claims, 0, at)
         if not (no_reason(tried) and all(each.sure for each in tried)):
             against = {each.part.section: (*each.reasons, *self.lacks(each)) for each in tried}
             return RoundAnswer(Outcome.REFUSED, against)
@@ -58,7 +58,7 @@ class Rounds(Adjustments):
         held = self.held(student)
         if part.section in held or part.section in self.waits(student):
             return RoundAnswer(Outcome.WAITLISTED)
-        reasons = self.objections(part, Candidate(student, (), move.limit), held, set(), at)
+        reasons = self.objections(part, Candidate(student, (), move.credit_limit), held, set(), at)
         each = self.sections.get(part.section)
         if each and len(each.queue) >= each.spec.waitlist:
             reasons.append(Reason("waitlist_full", full(each)))

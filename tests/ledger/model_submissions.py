@@ -164,20 +164,22 @@ class Wishes(Calendar):
         if part.section not in self.sections:
             reasons.append(Reason("section_unknown"))
         else:
-            reasons += self.of_section(part, who.limit, mine, along)
+            reasons += self.of_section(part, who.credit_limit, mine, along)
         reasons += part.rules
         found = {each.code for each in reasons}
         self.permitted[id(part)] = [code for code in part.waived if code in found]
         return [each for each in reasons if each.code not in part.waived]
 
-    def of_section(self, part: Claim, limit: int, mine: Seats, along: set[int]) -> Iterator[Reason]:
+    def of_section(
+        self, part: Claim, credit_limit: int, mine: Seats, along: set[int]
+    ) -> Iterator[Reason]:
         status = self.sections[part.section].spec.status
         if status != "OPEN":
             yield Reason(f"section_{status.lower()}")
         if self.round_of(part.section):
             yield Reason("in_round")
         yield from self.of_seats(part, mine)
-        yield from self.of_credits(part, limit, mine)
+        yield from self.of_credits(part, credit_limit, mine)
         courses = self.courses(mine) | along
         needs = part.corequisites or part.waived_corequisites
         if needs and not fulfilled(needs, courses):
@@ -193,12 +195,13 @@ class Wishes(Calendar):
             if minutes(spec.times) & minutes(other.times):
                 yield Reason("time_conflict", {"section": number})
 
-    def of_credits(self, part: Claim, limit: int, mine: Seats) -> Iterator[Reason]:
+    def of_credits(self, part: Claim, credit_limit: int, mine: Seats) -> Iterator[Reason]:
         spec, held = self.sections[part.section].spec, sum(mine.values())
         if not spec.credits_min <= part.credits <= spec.credits_max:
             yield Reason("credit_range", {"min": spec.credits_min, "max": spec.credits_max})
-        if held + part.credits > limit:
-            yield Reason("credit_limit", {"held": held, "adds": part.credits, "limit": limit})
+        if held + part.credits > credit_limit:
+            facts = {"held": held, "adds": part.credits, "limit": credit_limit}
+            yield Reason("credit_limit", facts)
 
     def losses(self, student: int, after: Seats, lined: set[int] | None = None) -> list[Reason]:
         """Return seats that would lose a corequisite; a seat outranks a waitlist position."""

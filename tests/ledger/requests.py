@@ -68,7 +68,7 @@ class Desk:
     def claim(self, student: int, section: int, **fields: Any) -> Decision:
         settings: dict[str, Any] = {
             "credits": 400,
-            "limit": 2100,
+            "credit_limit": 2100,
             "windows": [OPEN],
             "wait": True,
             "actor": f"student:{student}",
@@ -79,7 +79,7 @@ class Desk:
 
     def submit(self, student: int, *lines: LedgerChoice, **fields: Any) -> SubmissionResult:
         settings: dict[str, Any] = {
-            "limit": 2100,
+            "credit_limit": 2100,
             "windows": [OPEN],
             "actor": f"student:{student}",
             "correlation": "c",
@@ -139,7 +139,13 @@ class Desk:
     ) -> AdminAdjustment:
         part = fields.pop("part", add and Claim(add, 400))
         days = tuple(self.days())
-        settings = {"limit": 2100, "windows": (OPEN,), "days": days, "drop_limit": 3, **fields}
+        settings = {
+            "credit_limit": 2100,
+            "windows": (OPEN,),
+            "days": days,
+            "drop_limit": 3,
+            **fields,
+        }
         return AdminAdjustment(student, part, drop, **settings)
 
     def leave(self, student: int, section: int, **fields: Any) -> Decision:
@@ -155,7 +161,7 @@ class Desk:
     ) -> Promotion:
         """Promote with these students as candidates, or with all at the head."""
         requested = students or self.ledger.head(TERM, section, 10)
-        settings: dict[str, Any] = {"windows": (OPEN,), "limit": 2100, **fields}
+        settings: dict[str, Any] = {"windows": (OPEN,), "credit_limit": 2100, **fields}
         candidates = [Candidate(student, **settings) for student in requested]
         return self.ledger.promote(TERM, section, candidates, "c", passes)
 

@@ -91,7 +91,7 @@ def test_seat_freed_by_a_batch_belongs_to_a_skipped_student_too(desk: Desk) -> N
     full(desk, 1, 2)
     desk.claim(601, 2)
     desk.section(2, capacity=2, version=2)
-    desk.promote(2, 601, limit=0)
+    desk.promote(2, 601, credit_limit=0)
     desk.adjust(602, add=2, overrides=["full"])
     assert [codes(each) for each in swap(desk)] == [["full"], ["full"]]
 
@@ -228,7 +228,7 @@ def test_move_gives_the_student_another_chance_on_waitlists(desk: Desk) -> None:
     desk.claim(601, 1)
     assert desk.claim(601, 2).outcome == Outcome.WAITLISTED
     desk.section(2, capacity=2, version=2)
-    desk.promote(2, 601, limit=0)  # skipped: too many credits
+    desk.promote(2, 601, credit_limit=0)  # skipped: too many credits
     answer = desk.adjust_batch(desk.adjustment(601, 3, 1), desk.adjustment(701, 2))
     assert outcomes(answer) == [Outcome.ENROLLED, Outcome.REFUSED]
     assert codes(answer[1]) == ["full"]

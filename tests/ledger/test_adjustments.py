@@ -27,7 +27,7 @@ def test_allowed_addition_gives_a_normal_seat(desk: Desk) -> None:
 def test_event_has_the_admin_the_reason_and_the_overrides(desk: Desk) -> None:
     desk.section(1, capacity=0)
     named = ("credit_limit", "full", "hold")
-    desk.adjust(501, add=1, overrides=named, limit=0, reason='Dean: "yes"')
+    desk.adjust(501, add=1, overrides=named, credit_limit=0, reason='Dean: "yes"')
     events = only(desk.last_event(), "actor", "cause", "reason", "overrides")
     assert events == {
         "actor": "account:9",
@@ -45,7 +45,7 @@ def test_reasons_that_are_not_overridden_refuse_and_change_nothing(desk: Desk) -
     desk.section(2, times=(MONDAY,))
     desk.claim(501, 2)
     before = desk.events()
-    requested: dict[str, Any] = {"limit": 400, "windows": [], "part": held_back(1)}
+    requested: dict[str, Any] = {"credit_limit": 400, "windows": [], "part": held_back(1)}
     answer = desk.adjust(501, **requested, overrides=["full", "time_conflict"])
     assert codes(answer) == ["window_unscheduled", "credit_limit", "hold"]
     assert (answer.outcome, answer.seq) == (Outcome.REFUSED, 0)
@@ -163,7 +163,7 @@ def test_move_of_a_skipped_student_comes_before_those_behind_them(
     for student in (601, 602):
         assert desk.claim(student, 2).outcome == Outcome.WAITLISTED
     desk.section(2, capacity=2, version=2)
-    desk.promote(2, 601, limit=0)  # skipped: too many credits
+    desk.promote(2, 601, credit_limit=0)  # skipped: too many credits
     assert codes(desk.adjust(601, add=2)) == ["full"]  # the seat belongs to 602
     if batch:
         (answer,) = desk.adjust_batch(desk.adjustment(601, 2, 1))

@@ -54,9 +54,13 @@ def test_cancel_frees_seats_and_waitlist_positions_with_an_event_each(full: Desk
 
 def test_canceled_section_no_longer_counts_for_credits_times_and_course(full: Desk) -> None:
     full.section(2, times=(MONDAY,), course=1)
-    assert codes(full.claim(501, 2, limit=400)) == ["same_course", "time_conflict", "credit_limit"]
+    assert codes(full.claim(501, 2, credit_limit=400)) == [
+        "same_course",
+        "time_conflict",
+        "credit_limit",
+    ]
     cancel(full)
-    assert full.claim(501, 2, limit=400).outcome == Outcome.ENROLLED
+    assert full.claim(501, 2, credit_limit=400).outcome == Outcome.ENROLLED
     assert full.ledger.drops(TERM, 501) == {}
 
 

@@ -31,7 +31,7 @@ def test_section_over_capacity_shows_and_gives_no_seat(desk: Desk) -> None:
 def test_claim_by_enrolled_student_is_refused_with_one_reason(desk: Desk) -> None:
     desk.section(12)
     desk.claim(501, 12)
-    again = desk.claim(501, 12, windows=[], limit=0, rules=[Reason("hold")])
+    again = desk.claim(501, 12, windows=[], credit_limit=0, rules=[Reason("hold")])
     assert codes(again) == ["already_enrolled"]
 
 
@@ -77,8 +77,8 @@ def test_the_credit_limit_counts_seats_but_not_waitlists(desk: Desk) -> None:
     desk.section(4)
     desk.claim(501, 1)
     desk.claim(501, 2)
-    assert desk.claim(501, 3, limit=800).outcome == Outcome.ENROLLED
-    refused = desk.claim(501, 4, limit=1199)
+    assert desk.claim(501, 3, credit_limit=800).outcome == Outcome.ENROLLED
+    refused = desk.claim(501, 4, credit_limit=1199)
     assert facts(refused, "credit_limit") == {"held": 800, "adds": 400, "limit": 1199}
 
 
@@ -94,7 +94,7 @@ def test_refusal_has_every_reason(desk: Desk) -> None:
         wait=False,
         windows=[],
         credits=50,
-        limit=100,
+        credit_limit=100,
         corequisites={"course": 77},
         rules=[Reason("hold", {"kind": "bursar"}), Reason("level")],
     )

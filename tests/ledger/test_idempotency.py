@@ -143,7 +143,7 @@ def test_replay_ignores_values_that_the_portal_fills_in(desk: Desk, section: int
     requested = {"idempotency_key": KEY, "content": [section]}
     lines = [LedgerChoice(((Claim(each, 400),),)) for each in (13, section)]
     first = desk.submit(501, *lines, order=[2, 1], **requested)
-    again = desk.submit(501, *reversed(lines), limit=0, windows=[], **requested)
+    again = desk.submit(501, *reversed(lines), credit_limit=0, windows=[], **requested)
     assert replace(again, replayed=False) == first
     assert [each.taken[0].section for each in first.results] == [13, section]
     assert desk.last_event()["section"] == 13

@@ -98,7 +98,7 @@ def test_each_kind_of_event_has_its_payload(desk: Desk) -> None:
         "registration": given.registration,
         "day": "today",
     }
-    desk.promote(12, limit=0)
+    desk.promote(12, credit_limit=0)
     reason = {"code": "credit_limit", "facts": {"held": 0, "adds": 400, "limit": 0}}
     assert last() == {"name": "passed_over", "student": 502, "reasons": [reason]}
     desk.ledger.reconsider(TERM, 12)
@@ -164,5 +164,5 @@ def test_every_key_has_the_terms_prefix(desk: Desk) -> None:
     desk.claim(501, 12, idempotency_key="k")
     desk.claim(502, 12)
     desk.drop(501, 12)
-    desk.promote(12, limit=0)
+    desk.promote(12, credit_limit=0)
     assert all(key.startswith(b"{t:%d}:" % TERM) for key in desk.redis.keys("*"))

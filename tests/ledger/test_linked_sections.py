@@ -147,11 +147,11 @@ def test_position_that_a_seat_needs_is_not_lost_by_skips(desk: Desk) -> None:
     waits_for_the_lab(desk)
     desk.section(LAB, capacity=1, course=LAB, version=3)
     for _ in range(3):
-        desk.promote(LAB, limit=0, passes=SkipRule(1))
+        desk.promote(LAB, credit_limit=0, passes=SkipRule(1))
         desk.ledger.reconsider(TERM, LAB)
     assert desk.queue(LAB) == [501]
     drop(desk, LECTURE)
-    desk.promote(LAB, limit=0, passes=SkipRule(1))
+    desk.promote(LAB, credit_limit=0, passes=SkipRule(1))
     assert desk.queue(LAB) == []
 
 

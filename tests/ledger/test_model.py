@@ -80,11 +80,11 @@ class Term(AdjustmentRules):
         part = claim_of(who, section, wanted)
         self.submit([LedgerChoice(((part,),), wait)], who, request)
 
-    @rule(section=SECTIONS, crowd=some.permutations(STUDENTS), limit=limits)
-    def rush(self, section: int, crowd: list[int], limit: int) -> None:
+    @rule(section=SECTIONS, crowd=some.permutations(STUDENTS), credit_limit=limits)
+    def rush(self, section: int, crowd: list[int], credit_limit: int) -> None:
         for student in crowd:
             reserves = (61,) if student % 2 else ()
-            who = Candidate(student, (OPEN,), limit, reserves=reserves)
+            who = Candidate(student, (OPEN,), credit_limit, reserves=reserves)
             self.claim(section, who, 400, None, wait=True)
 
     @rule(asked=some.lists(some.tuples(SECTIONS, candidates, credits_), min_size=3, max_size=6))
@@ -176,9 +176,9 @@ class Term(AdjustmentRules):
         )
         return next(ready, 0)
 
-    @rule(limit=limits, some_windows=windows, passes=passes)
+    @rule(credit_limit=limits, some_windows=windows, passes=passes)
     def promote_the_head(
-        self, limit: int, some_windows: tuple[int, ...], passes: SkipRule | None = None
+        self, credit_limit: int, some_windows: tuple[int, ...], passes: SkipRule | None = None
     ) -> None:
         section = self.next_vacant()
         if not section:
@@ -187,7 +187,8 @@ class Term(AdjustmentRules):
         assert head == self.model.sections[section].heads[:2]
         cohorts = {student: (61,) if student % 2 else () for student in head}
         requested = [
-            Candidate(student, some_windows, limit, reserves=cohorts[student]) for student in head
+            Candidate(student, some_windows, credit_limit, reserves=cohorts[student])
+            for student in head
         ]
         self.promote(section, requested, passes)
 

@@ -95,7 +95,7 @@ def test_no_student_is_skipped_in_a_section_that_is_not_open(desk: Desk, vacancy
 
 
 def test_skipped_student_who_rejoins_is_no_longer_skipped(desk: Desk, vacancy: int) -> None:
-    desk.promote(vacancy, 601, limit=0)
+    desk.promote(vacancy, 601, credit_limit=0)
     desk.leave(601, vacancy)
     desk.claim(601, vacancy)
     assert desk.ledger.registrations(TERM, 601).waiting[0].reasons == ()
@@ -107,7 +107,7 @@ def test_another_freed_seat_gives_skipped_students_another_chance(desk: Desk) ->
     for student in (501, 601, 602):
         desk.claim(student, 1)
     desk.drop(501, 1)
-    desk.promote(1, 601, limit=0)
+    desk.promote(1, 601, credit_limit=0)
     desk.promote(1, 602)
     assert desk.ledger.head(TERM, 1, 5) == []
     desk.drop(602, 1)
@@ -118,7 +118,7 @@ def test_drop_gives_a_skipped_student_another_chance(desk: Desk, vacancy: int) -
     desk.section(2)
     desk.claim(601, 2)
     for student in (601, 602, 603):
-        desk.promote(vacancy, student, limit=0)
+        desk.promote(vacancy, student, credit_limit=0)
     assert desk.ledger.vacant(TERM) == set()
     desk.clear_woken()
     assert "promote" in desk.drop(601, 2).wake
@@ -128,7 +128,7 @@ def test_drop_gives_a_skipped_student_another_chance(desk: Desk, vacancy: int) -
 
 
 def test_reconsidering_gives_all_of_a_section_another_chance(desk: Desk, vacancy: int) -> None:
-    desk.promote(vacancy, 601, 602, 603, limit=0)
+    desk.promote(vacancy, 601, 602, 603, credit_limit=0)
     change = desk.ledger.reconsider(TERM, vacancy)
     assert desk.last_event()["name"] == "reconsidered"
     assert desk.last_event()["seq"] == change.seq
@@ -138,7 +138,7 @@ def test_reconsidering_gives_all_of_a_section_another_chance(desk: Desk, vacancy
 
 
 def test_reconsidering_one_student_affects_no_other(desk: Desk, vacancy: int) -> None:
-    desk.promote(vacancy, 601, 602, 603, limit=0)
+    desk.promote(vacancy, 601, 602, 603, credit_limit=0)
     desk.ledger.reconsider(TERM, vacancy, 602)
     assert desk.last_event()["student"] == 602
     assert desk.ledger.head(TERM, vacancy, 5) == [602]
@@ -151,7 +151,7 @@ def test_head_leaves_out_any_number_of_skipped_students(desk: Desk) -> None:
     for student in (501, *waiters):
         desk.claim(student, 1)
     desk.drop(501, 1)
-    desk.promote(1, *waiters[:-1], limit=0)
+    desk.promote(1, *waiters[:-1], credit_limit=0)
     assert desk.ledger.head(TERM, 1, 2) == [619]
     assert desk.promote(1, 619).promoted == (619,)
 
@@ -175,7 +175,7 @@ def test_counts_include_skipped_students(desk: Desk) -> None:
         desk.claim(student, 12)
     desk.drop(501, 12)
     assert not desk.ledger.seats(TERM)[12].claimable
-    desk.promote(12, limit=0)
+    desk.promote(12, credit_limit=0)
     seats = desk.ledger.seats(TERM)[12]
     assert (seats.waiting, seats.skipped, seats.claimable) == (1, 1, True)
 
@@ -185,7 +185,7 @@ def test_repeated_claim_gives_a_skipped_student_another_chance(desk: Desk) -> No
     for student in (501, 601):
         desk.claim(student, 12)
     desk.drop(501, 12)
-    desk.promote(12, limit=0)
+    desk.promote(12, credit_limit=0)
     assert codes(desk.claim(601, 12)) == ["already_waiting"]
     assert desk.ledger.vacant(TERM) == {12}
     assert desk.promote(12).promoted == (601,)
@@ -205,17 +205,17 @@ def test_new_seat_gives_the_student_another_chance_on_waitlists(desk: Desk) -> N
 
 def test_position_is_kept_after_any_number_of_skips(desk: Desk, vacancy: int) -> None:
     for _ in range(5):
-        assert desk.promote(vacancy, 601, limit=0).skipped == (601,)
+        assert desk.promote(vacancy, 601, credit_limit=0).skipped == (601,)
         desk.ledger.reconsider(TERM, vacancy)
     assert desk.queue(vacancy) == [601, 602, 603]
 
 
 def test_position_is_lost_after_the_terms_number_of_skips(desk: Desk, vacancy: int) -> None:
     rule = SkipRule(2)
-    assert desk.promote(vacancy, 601, limit=0, passes=rule).skipped == (601,)
+    assert desk.promote(vacancy, 601, credit_limit=0, passes=rule).skipped == (601,)
     assert desk.queue(vacancy) == [601, 602, 603]
     desk.ledger.reconsider(TERM, vacancy)
-    assert desk.promote(vacancy, 601, limit=0, passes=rule).skipped == (601,)
+    assert desk.promote(vacancy, 601, credit_limit=0, passes=rule).skipped == (601,)
     assert desk.queue(vacancy) == [602, 603]
     assert desk.ledger.registrations(TERM, 601).waiting == ()
     passed, left = desk.events()[-2:]
@@ -226,19 +226,19 @@ def test_position_is_lost_after_the_terms_number_of_skips(desk: Desk, vacancy: i
 
 def test_only_skips_for_the_rules_reasons_count(desk: Desk, vacancy: int) -> None:
     rule = SkipRule(1, ("hold",))
-    desk.promote(vacancy, 601, limit=0, passes=rule)
+    desk.promote(vacancy, 601, credit_limit=0, passes=rule)
     assert 601 in desk.queue(vacancy)
     desk.ledger.reconsider(TERM, vacancy)
     held = (Reason("hold", {"kind": "bursar"}),)
-    desk.promote(vacancy, 601, limit=0, rules=held, passes=rule)
+    desk.promote(vacancy, 601, credit_limit=0, rules=held, passes=rule)
     assert 601 not in desk.queue(vacancy)
 
 
 def test_skips_start_at_zero_after_a_lost_position(desk: Desk, vacancy: int) -> None:
-    desk.promote(vacancy, 601, limit=0, passes=SkipRule(1))
+    desk.promote(vacancy, 601, credit_limit=0, passes=SkipRule(1))
     desk.claim(601, vacancy)
     assert desk.queue(vacancy) == [602, 603, 601]
-    desk.promote(vacancy, 602, limit=0)
-    desk.promote(vacancy, 603, limit=0)
-    desk.promote(vacancy, 601, limit=0, passes=SkipRule(2))
+    desk.promote(vacancy, 602, credit_limit=0)
+    desk.promote(vacancy, 603, credit_limit=0)
+    desk.promote(vacancy, 601, credit_limit=0, passes=SkipRule(2))
     assert 601 in desk.queue(vacancy)

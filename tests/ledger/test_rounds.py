@@ -33,7 +33,13 @@ def a_move(student: int, *sections: int, **fields: Any) -> RoundMove:
     claims = tuple(Claim(each, 400) for each in sections)
     key = f"round-{'-'.join(map(str, sections))}"
     return RoundMove(
-        **{"idempotency_key": key, "student": student, "claims": claims, "limit": 2100, **fields}
+        **{
+            "idempotency_key": key,
+            "student": student,
+            "claims": claims,
+            "credit_limit": 2100,
+            **fields,
+        }
     )
 
 
@@ -266,14 +272,14 @@ def test_every_move_of_a_result_is_accepted(desk: Desk, problem: Problem) -> Non
                 )
                 for name, cohort in zip(names, cohorts, strict=True)
             )
-            limit = ballot.most_credits
+            credit_limit = ballot.most_credits
             key = f"{option.choice}-{option.alternative}"
-            moves.append(RoundMove(key, 501 + student, claims, limit, turn))
+            moves.append(RoundMove(key, 501 + student, claims, credit_limit, turn))
     assert all(each is Outcome.ENROLLED for each in outcomes(desk, *moves))
 
 
 def test_rules_of_the_moment_still_refuse(held: Desk) -> None:
-    (answer,) = give(held, a_move(501, 1, limit=300))
+    (answer,) = give(held, a_move(501, 1, credit_limit=300))
     assert against(answer, 1) == ["credit_limit"]
 
 

@@ -98,7 +98,7 @@ def test_freed_seat_of_a_pool_gives_skipped_students_another_chance(
     pooled.claim(502, 1)
     pooled.claim(601, 2)
     pooled.drop(501, 1)
-    assert pooled.promote(2, limit=0).skipped == (601,)
+    assert pooled.promote(2, credit_limit=0).skipped == (601,)
     assert pooled.claim(503, 1).outcome == Outcome.ENROLLED
     pooled.drop(502, 1)
     assert pooled.last_event()["name"] == "reconsidered"

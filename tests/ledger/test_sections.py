@@ -26,7 +26,7 @@ def test_new_version_gives_skipped_students_another_chance(desk: Desk) -> None:
     for student in (501, 601):
         desk.claim(student, 1)
     desk.drop(501, 1)
-    desk.promote(1, limit=0)
+    desk.promote(1, credit_limit=0)
     desk.section(1, capacity=1, version=2)
     assert desk.ledger.head(TERM, 1, 9) == [601]
 

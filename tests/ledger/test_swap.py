@@ -34,7 +34,7 @@ def test_swap_exchanges_seats_in_one_step(desk: Desk) -> None:
 
 def test_swapped_seat_causes_no_refusal(desk: Desk) -> None:
     """The same course, and the credits of both would be too many."""
-    assert swap(desk, limit=400).outcome == Outcome.ENROLLED
+    assert swap(desk, credit_limit=400).outcome == Outcome.ENROLLED
 
 
 def test_refused_swap_keeps_the_old_seat(desk: Desk) -> None:
@@ -116,10 +116,10 @@ def test_waiting_student_who_asks_for_a_swap_keeps_the_position(desk: Desk) -> N
     desk.claim(502, 3)
     desk.claim(501, 3)
     desk.drop(502, 3)
-    assert desk.promote(3, limit=400).skipped == (501,)
+    assert desk.promote(3, credit_limit=400).skipped == (501,)
     answer = desk.claim(501, 3, swap_out=OLD)
     assert (answer.outcome, answer.position, answer.swap_out) == (Outcome.WAITLISTED, 1, OLD)
-    assert desk.promote(3, limit=400).promoted == (501,)
+    assert desk.promote(3, credit_limit=400).promoted == (501,)
     assert desk.roster(OLD) == []
 
 

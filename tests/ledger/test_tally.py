@@ -27,7 +27,7 @@ def test_tally_counts_seats_waitlist_positions_and_refusals(desk: Desk) -> None:
 
 def test_each_reason_of_a_refusal_counts(desk: Desk) -> None:
     desk.section(1)
-    desk.claim(501, 1, windows=[], limit=0)
+    desk.claim(501, 1, windows=[], credit_limit=0)
     assert dict(counted(desk).reasons) == {"window_unscheduled": 1, "credit_limit": 1}
 
 

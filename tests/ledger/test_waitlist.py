@@ -42,7 +42,7 @@ def test_skipped_student_keeps_the_position_but_does_not_block_the_seat(desk: De
     desk.claim(501, 12)
     desk.claim(502, 12)
     desk.drop(501, 12)
-    desk.promote(12, 502, limit=0)
+    desk.promote(12, 502, credit_limit=0)
     assert desk.claim(503, 12, wait=False).outcome == Outcome.ENROLLED
     assert desk.claim(504, 12).position == 2
     assert desk.queue(12) == [502, 504]
@@ -53,7 +53,7 @@ def test_skipped_position_counts_in_the_waitlists_length(desk: Desk) -> None:
     desk.claim(501, 12)
     desk.claim(502, 12)
     desk.drop(501, 12)
-    desk.promote(12, 502, limit=0)
+    desk.promote(12, 502, credit_limit=0)
     desk.claim(503, 12)
     assert codes(desk.claim(504, 12)) == ["waitlist_full"]
 

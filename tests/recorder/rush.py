@@ -70,7 +70,7 @@ def claims(rush: Rush, pairs: Sequence[tuple[int, int]]) -> None:
     asks = [
         {
             "student": student,
-            "limit": ENROLL_EVERYONE,
+            "credit_limit": ENROLL_EVERYONE,
             "windows": [rush.window],
             "choices": [{"alternatives": [[{"section": section, "credits": 300}]], "wait": True}],
             "actor": f"student:{student}",
@@ -99,7 +99,7 @@ def claim(
         section=section,
         idempotency_key=idempotency_key,
         credits=300,
-        limit=ENROLL_EVERYONE,
+        credit_limit=ENROLL_EVERYONE,
         windows=[rush.window],
         wait=wait,
         actor=f"student:{student}",

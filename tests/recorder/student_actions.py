@@ -32,7 +32,7 @@ def claim(student: Student, section: Section, **fields: Any) -> Decision:
     """Claim a seat, or a waitlist position with `wait`."""
     term = term_of(section)
     windows = windows_of(term)
-    choice = {"credits": 400, "limit": 9900, "wait": False, "windows": windows, **fields}
+    choice = {"credits": 400, "credit_limit": 9900, "wait": False, "windows": windows, **fields}
     ask = vars(context(term, student)) | choice
     return send_claim(backend().ledger, section=section.id, **ask)
 

@@ -151,7 +151,7 @@ def claims(term: Term, section: Any, student: Any, window: int) -> None:
     """Claim a section in a window, or wait for it."""
     backend().ledger.submit(
         RequestContext(term.id, student.id, "tests", "tests"),
-        limit=2400,
+        credit_limit=2400,
         windows=[window],
         choices=[LedgerChoice(((Claim(section.id, 400),),), wait=True)],
         content=[],

@@ -93,7 +93,7 @@ def test_exam_blocks_are_not_sent(tmp_path: Path, backend: Backend) -> None:
     answers = [
         send_claim(
             backend.ledger, made.term, student=1, section=section, credits=400,
-            limit=2100, windows=[window.id], wait=False,
+            credit_limit=2100, windows=[window.id], wait=False,
         )
         for section in sections
     ]  # fmt: skip

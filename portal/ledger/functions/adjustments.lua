@@ -15,7 +15,7 @@ local function check_addition(term, reasons, mine, rest)
   local ask, add = term.ask, term.ask.add
   if mine.held[add.section] or rest.held[add.section] then return nil, add_reason(reasons, "already_enrolled") end
   local section = term:section(add.section)
-  add.windows, add.limit = ask.windows, ask.limit
+  add.windows, add.credit_limit = ask.windows, ask.credit_limit
   extend(reasons, term:refusal_reasons(section, rest, add))
   if section and not seat_for(term, section, ask.student) then add_reason(reasons, "full", full(section)) end
   if section then rest.held[add.section] = add.credits end

@@ -63,8 +63,8 @@ function Term:check_selections(reasons, section, mine, claim, taken_with)
   if claim.credits < section.credits_min or claim.credits > section.credits_max then
     add_reason(reasons, "credit_range", { min = section.credits_min, max = section.credits_max })
   end
-  if held + claim.credits > claim.limit then
-    add_reason(reasons, "credit_limit", { held = held, adds = claim.credits, limit = claim.limit })
+  if held + claim.credits > claim.credit_limit then
+    add_reason(reasons, "credit_limit", { held = held, adds = claim.credits, limit = claim.credit_limit })
   end
   local needs = claim.corequisites or claim.waived_corequisites
   local missing = needs and lacking(needs, courses) or {}

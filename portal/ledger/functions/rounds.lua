@@ -79,7 +79,7 @@ local function queue_in_round(term, move)
   local mine, claim = term:selections(move.student), move.claims[1]
   if mine.held[claim.section] or mine.waiting[claim.section] then return { outcome = "waitlisted" } end
   local section = term:section(claim.section)
-  claim.windows, claim.limit = OF_ROUND, move.limit
+  claim.windows, claim.credit_limit = OF_ROUND, move.credit_limit
   local reasons = term:refusal_reasons(section, mine, claim)
   if section and section.waiting >= section.waitlist then add_reason(reasons, "waitlist_full", full(section)) end
   if #reasons > 0 then return { outcome = "refused", against = { { section = claim.section, reasons = reasons } } } end

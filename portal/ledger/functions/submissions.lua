@@ -59,7 +59,7 @@ local function check_alternative(term, mine, alternative, swap_out, wait)
   local parts = parts_of(term, mine, alternative, swap_out)
   for _, part in ipairs(parts) do
     local claim, section = part.claim, part.section
-    claim.windows, claim.limit = term.ask.windows, term.ask.limit
+    claim.windows, claim.credit_limit = term.ask.windows, term.ask.credit_limit
     if mine.held[claim.section] then
       part.had = true
       -- swapped for itself

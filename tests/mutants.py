@@ -1,5 +1,6 @@
-"""`make mutants`: changes single lines of Python or Lua, and shows which changes no test notices.
+"""`make mutants`: changes single lines of code, and shows which changes no test notices.
 
+It changes Python, Lua, and SQL in texts of Python.
 A survivor may need no test: some changes alter only the speed, a log, or nothing at all.
 """
 
@@ -15,20 +16,26 @@ from pathlib import Path
 from typing import NamedTuple
 
 SWAPS = {"not ": [""], "is": ["is not"], "in": ["not in"], "break": ["pass"], "~=": ["=="]}
-PAIRS = "== != < <= < >= > >= > <= + - * / and or min max any all True False true false"
+SWAPS |= {"NOT ": [""], "IS ": ["IS NOT "], "LEFT JOIN": ["JOIN"]}
+PAIRS = """== != < <= < >= > >= > <= + - * / and or min max any all True False true false
+    and_ or_ is_ is_not in_ not_in AND OR ASC DESC"""
 for one, other in re.findall(r"(\S+) (\S+)", PAIRS):
     SWAPS.setdefault(one, []).append(other)
     SWAPS.setdefault(other, []).append(one)
 # Operators have a space on both sides, unlike signs and stars before arguments.
 SIGNS = r"(?<= )(?:[=!~]=|[<>]=?|[-+*/]|is|in)(?= )"
-WORDS = r"\b(?:and|or|not |min|max|any|all|break|[Tt]rue|[Ff]alse)\b|(?<![\w.])\d+\b(?!\.)"
-TOKEN = re.compile(f"{SIGNS}|{WORDS}")
-RESULT = re.compile(r"(?<=\breturn )(?!None$|nil$).+?(?=;| end\b|$)")
+WORDS = r"\b(?:and_?|or_?|not |min|max|any|all|break|[Tt]rue|[Ff]alse|is_(?:not)?|(?:not_)?in_)\b"
+IN_SQL = r"\b(?:AND|OR|NOT |IS (?!NOT)|LEFT JOIN|ASC|DESC)\b"
+NUMBER = r"(?<![\w.])\d+\b(?!\.)"
+TOKEN = re.compile(f"{SIGNS}|{WORDS}|{IN_SQL}|{NUMBER}")
+RESULT = re.compile(r"(?<=\breturn )(?!None$|nil$|[Ff]alse$).+?(?=;| end\b|$)")
 CONDITION = re.compile(r"(?<=\bif ).+?(?=:$| then\b)")
 CALL_OR_ASSIGNMENT = re.compile(
-    r"^\s+(?=\S)(?!(?:local|return|if|for|while) )(?:[\w.\[\]', ]|:(?! ))+(?:\(.*\)| [-+]?= .+)$"
+    r"^\s+(?=\S)(?!(?:local|return|if|for|while|[A-Z]+) )"
+    r"(?:[\w.\[\]', ]|:(?! ))+(?:\(.*\)| [-+]?= .+)$"
 )
 TEXT = r'"(?:\\.|[^"\\\n])*"'
+SQL = re.compile(r"\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|JOIN|WHERE)\b")
 UNREAD = {".py": rf'"""[^\0]*?"""|{TEXT}|#.*|^(?:from|import|@).*', ".lua": f"{TEXT}|--.*"}
 
 
@@ -40,13 +47,17 @@ class Mutant(NamedTuple):
 
 
 def mutants(file: Path) -> Iterator[Mutant]:
-    """Give all changes of a file, but none of its texts and comments."""
+    """Give all changes of a file, but none of its comments, and of its texts only the SQL."""
     text, python = file.read_text(), file.suffix == ".py"
     unread = re.compile(UNREAD[file.suffix], re.MULTILINE)
-    code = unread.sub(lambda found: re.sub(r"[^\n]", "\0", found[0]), text)
+    code = unread.sub(_sql_alone, text)
     for number, (old, line) in enumerate(zip(text.split("\n"), code.split("\n"), strict=True), 1):
         for begin, end, new in _changes(line.rstrip(" \0"), "pass None" if python else " nil"):
             yield Mutant(file, number, old, old[:begin] + new.format(old[begin:end]) + old[end:])
+
+
+def _sql_alone(found: re.Match[str]) -> str:
+    return found[0] if SQL.search(found[0]) else re.sub(r"[^\n]", "\0", found[0])
 
 
 def _changes(line: str, nothing: str) -> Iterator[tuple[int, int, str]]:

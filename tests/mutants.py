@@ -81,6 +81,9 @@ def passes(tests: list[str], seconds: float | None = None) -> bool:
                 return run.wait(left) == 0 and sent == signal.SIGINT
             except subprocess.TimeoutExpired:
                 run.send_signal(sent)
+            except KeyboardInterrupt:
+                run.send_signal(signal.SIGINT)
+                raise
     return False
 
 
@@ -108,7 +111,12 @@ def main() -> None:
     for name, default in (("--number", 10), ("--seed", random.randrange(10_000))):
         parser.add_argument(name, type=int, default=default)
     given = parser.parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(ending) != signal.SIG_IGN:  # as under nohup
+            signal.signal(ending, signal.default_int_handler)
+    command = ["git", "diff", "--stat", "HEAD", "--", *map(str, given.files)]
+    if changed := subprocess.run(command, capture_output=True, text=True, check=False).stdout:
+        print(f"These differ from git, perhaps since a run was killed:\n{changed}", flush=True)
     begin = time.monotonic()
     if not passes(given.tests):
         sys.exit("The tests fail without any change.")

@@ -74,7 +74,7 @@ def claim(backend: Backend, term: Term) -> Claim:
             student=student,
             section=section,
             credits=400,
-            limit=99_900,
+            credit_limit=99_900,
             windows=windows,
             wait=True,
         )

@@ -47,7 +47,7 @@ def pass_over(
     """The head of the list can't have the free seat, and it is recorded."""
     rules = [Reason(code) if isinstance(code, str) else code for code in codes]
     window = story.rush.window
-    candidate = Candidate(student=student, windows=(window,), limit=9900, rules=tuple(rules))
+    candidate = Candidate(student=student, windows=(window,), credit_limit=9900, rules=tuple(rules))
     backend.ledger.promote(story.term.id, story.section.id, [candidate], "tests", passes)
     story.record()
 

@@ -67,7 +67,7 @@ def test_a_skipped_student_reads_every_reason(backend: Backend, story: Story, ca
     story.drop(cast.ada)
     hold = Reason("hold", {"kind": "Bursar", "reason": "A bill is unpaid.", "office": "Bursar"})
     window = story.rush.window
-    who = Candidate(student=cast.ben.id, windows=(window,), limit=9900, rules=(hold,))
+    who = Candidate(student=cast.ben.id, windows=(window,), credit_limit=9900, rules=(hold,))
     backend.ledger.promote(story.term.id, story.section.id, [who], "tests")
     story.record()
     assert "opened in" in sent()["Subject"]

@@ -58,7 +58,7 @@ def submits(
         options[0].term_id,
         [LedgerChoice(wished, wait)],
         student=student.id,
-        limit=9900,
+        credit_limit=9900,
         windows=[window.id],
     )
 

@@ -174,5 +174,5 @@ def test_ledger_checks_a_visit_only_if_a_room_is_named(
 ) -> None:
     """The previous version, and portals without waiting rooms, name no room."""
     requested = {"student": cast.ada.id, "section": section.id, "wait": False}
-    about = {"credits": 400, "limit": 9900, "windows": [window.id]}
+    about = {"credits": 400, "credit_limit": 9900, "windows": [window.id]}
     assert send_claim(backend().ledger, term.id, **requested, **about).registration

@@ -39,7 +39,7 @@ def swap(backend: Backend, rush: Rush, student: int, out: int, wanted: int) -> s
         section=wanted,
         idempotency_key="a-swap",
         credits=300,
-        limit=ENROLL_EVERYONE,
+        credit_limit=ENROLL_EVERYONE,
         windows=[rush.window],
         wait=False,
         swap_out=out,

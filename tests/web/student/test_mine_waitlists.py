@@ -43,12 +43,12 @@ def windows(term: Any) -> tuple[int, ...]:
 
 
 def pass_over(
-    term: Any, section: Section, student: Student, *rules: Reason, limit: int = 2100
+    term: Any, section: Section, student: Student, *rules: Reason, credit_limit: int = 2100
 ) -> None:
     """Free a seat that the student can't have."""
     grown = replace(spec(section, ()), capacity=section.capacity + 1, version=2)
     parts().ledger.put_section(term.id, grown)
-    candidate = Candidate(student.id, windows(term), limit, rules=rules)
+    candidate = Candidate(student.id, windows(term), credit_limit, rules=rules)
     parts().ledger.promote(term.id, section.id, [candidate], "tests")
 
 
@@ -86,7 +86,7 @@ def test_skipped_student_sees_the_next_step(ada: FlaskClient, term: Any, cast: C
     other = builders.a_section(builders.a_course("MAT-1010"), term)
     press(ada, section, "pick", wait="1")
     press(ada, other, "pick")
-    pass_over(term, section, cast.ada, limit=400)
+    pass_over(term, section, cast.ada, credit_limit=400)
     page = ada.get(f"/terms/{term.id}/mine").text
     panel = page[page.index('id="mine"') :]
     assert 'data-reason="credit_limit"' in panel
@@ -116,7 +116,7 @@ def test_swap_position_names_the_section_to_drop(ada: FlaskClient, term: Any, ca
         section=full.id,
         swap_out=held.id,
         credits=400,
-        limit=2100,
+        credit_limit=2100,
         windows=windows(term),
         wait=True,
     )

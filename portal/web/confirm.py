@@ -22,13 +22,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from flask import abort, flash, render_template, request
+from flask import abort, flash, request
 from flask.typing import ResponseReturnValue
 
 from portal.core.db import ChangedMeanwhile
 from portal.core.errors import Refused
 from portal.core.i18n import _l
-from portal.web.forms import Form, ReasonForm
+from portal.web.forms import Form, ReasonForm, render_form
 from portal.web.http.layout import go
 
 CHANGED = _l("Someone else has changed this. Check it and try again.")
@@ -102,9 +102,9 @@ def confirm(
     """
     form = form or ReasonForm()
     if request.method != "POST":
-        return _show(page, form, 200)
+        return show(page, form)
     if not form.validate():
-        return _show(page, form, 422)
+        return show(page, form)
     page = replace(page, refusal="")
     try:
         found = act(form.data.get("reason", ""))
@@ -114,12 +114,12 @@ def confirm(
         return refused(page, error.text if isinstance(error, Refused) else str(error))
     if isinstance(found, str):
         return done(found, page.back[0])
-    return found or _show(page, form, 422)
+    return found or show(page, form)
 
 
 def refused(page: Confirmation, why: str) -> ResponseReturnValue:
     """Show why the change can't be made, without its form."""
-    return _show(replace(page, refusal=why), ReasonForm(formdata=None), 409)
+    return show(replace(page, refusal=why), ReasonForm(formdata=None))
 
 
 def done(message: str, address: str) -> ResponseReturnValue:
@@ -136,6 +136,7 @@ def seen_number(name: str = "version") -> int:
         abort(400)
 
 
-def _show(page: Confirmation, form: Form, status: int) -> ResponseReturnValue:
-    shown = render_template(page.template, page=page, form=form, **page.context)
-    return shown, 409 if page.refusal else status
+def show(page: Confirmation, form: Form) -> ResponseReturnValue:
+    """Render the page with its form."""
+    status = 409 if page.refusal else 0
+    return render_form(page.template, form, page=page, status=status, **page.context)

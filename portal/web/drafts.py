@@ -7,7 +7,6 @@ and submits nothing again. The POST from there has the field `confirmed`, and ma
 
 import json
 import secrets
-from collections.abc import Callable
 
 from flask import flash, redirect, request
 from flask.typing import ResponseReturnValue
@@ -104,8 +103,3 @@ def shown_draft() -> Sent | None:
 def sent_form() -> Sent | None:
     """Return the form that was posted, or the one stored as a draft; None if there is neither."""
     return request.form if request.method == "POST" else shown_draft()
-
-
-def render_or_redirect(render: Callable[[], ResponseReturnValue]) -> ResponseReturnValue:
-    """Render a page about the form that was sent; a POST redirects to it."""
-    return show_draft(request.path) if request.method == "POST" else render()

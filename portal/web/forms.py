@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
 
-from flask import request
+from flask import render_template, request
 from flask_wtf import FlaskForm
 from markupsafe import Markup
 from werkzeug.datastructures import MultiDict
@@ -54,6 +54,7 @@ __all__ = [
     "TextField",
     "UsernameField",
     "decimal_number",
+    "render_form",
     "whole_number",
 ]
 
@@ -115,6 +116,12 @@ class Form(FlaskForm):  # type: ignore[misc]
             self[field].errors = [*self[field].errors, str(message)]
         else:
             self.form_errors = [*self.form_errors, str(message)]
+
+
+def render_form(template: str, form: Form, *, status: int = 0, **context: Any) -> tuple[str, int]:
+    """Render a page with a form; its status is 422 if the form has errors, else 200 or `status`."""
+    page = render_template(template, form=form, **context)
+    return page, status or (422 if form.errors else 200)
 
 
 class ReasonField(NoteField):

@@ -23,9 +23,8 @@ from portal.people.roles import Right
 from portal.web import drafts
 from portal.web.account import login_limits
 from portal.web.admin.audit_trail import history_of
-from portal.web.admin.record_editing import RecordEdit, confirm_change, form_page, is_complete
+from portal.web.admin.record_editing import RecordEdit, confirm_change, is_complete, show_form
 from portal.web.confirm import Confirmation, NotPossible, confirm
-from portal.web.drafts import render_or_redirect
 from portal.web.forms import Form, Sent, TextField, UsernameField
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
@@ -252,7 +251,7 @@ def new() -> ResponseReturnValue:
     with transaction() as session:
         form = NewAccountForm(sent, session)
         if sent is None or not is_complete(sent, form):
-            return render_or_redirect(lambda: form_page(form, _("New account"), back))
+            return show_form(form, title=_("New account"), back=back)
     username, wanted = form.username.data, form.details
     settings = backend().settings
     mails = settings.passwords and not settings.oidc

@@ -23,7 +23,7 @@ from portal.registration.reasons import OBSTACLES, explain
 from portal.reports.effects import adjustments as adjustment_effects
 from portal.reports.effects.adjustments import Target
 from portal.web import drafts
-from portal.web.forms import Form, ReasonField, Sent, StudentField, TextField
+from portal.web.forms import Form, ReasonField, Sent, StudentField, TextField, render_form
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 from portal.web.student.request_form import KEY, new_key
@@ -135,8 +135,7 @@ def ask(term_id: int) -> ResponseReturnValue:
     sent = request.args if draft is None else draft
     form = TargetForm(sent, catalog_of(term_id))
     if (draft is None and "look" not in sent) or not form.validate():
-        page = render_template("admin/adjustment_form.html", term=form.catalog.term, form=form)
-        return page, 422 if form.errors else 200
+        return render_form("admin/adjustment_form.html", form, term=form.catalog.term)
     review = ReviewForm(sent, form.target)
     if draft is not None:
         review.validate()

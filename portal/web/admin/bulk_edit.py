@@ -43,7 +43,7 @@ from portal.web.admin.sections import (
     may_add_rooms,
     names_of_unread,
 )
-from portal.web.forms import Form, ReasonForm, SelectOneField, Sent, TextField
+from portal.web.forms import Form, ReasonForm, SelectOneField, Sent, TextField, render_form
 from portal.web.http.access import demand, requires, visitor
 from portal.web.http.layout import go
 
@@ -474,10 +474,10 @@ def _form_page(offered: TermCatalog, form: BulkForm, sent: Sent) -> ResponseRetu
     with transaction() as session:
         known = named_instructors(session)
         rooms = _rooms(offered.sections)
-    page = render_template(
+    return render_form(
         "admin/bulk_edit.html",
+        form,
         term=offered.term,
-        form=form,
         wanted=wanted,
         query=wanted.query,
         subjects=offered.subjects,
@@ -491,7 +491,6 @@ def _form_page(offered: TermCatalog, form: BulkForm, sent: Sent) -> ResponseRetu
         instructors=[each.name for each in known],
         last=_last_changes(offered.term.id),
     )
-    return page, 422 if form.errors else 200
 
 
 def _rooms(offered: Sequence[SectionView]) -> list[str]:

@@ -1,8 +1,5 @@
 """The page of a course; creating and editing courses: a form, its effects, then the change."""
 
-from functools import partial
-from typing import Any
-
 from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy import select
@@ -32,17 +29,17 @@ from portal.people.roles import Right
 from portal.reports.effects import sections as section_effects
 from portal.web import drafts
 from portal.web.admin.audit_trail import history_of
-from portal.web.admin.record_editing import RecordEdit, confirm_change, is_complete
+from portal.web.admin.record_editing import RecordEdit, confirm_change, is_complete, show_form
 from portal.web.admin.section_forms import LinesField, ParsedField, form_field
 from portal.web.admin.sections import apply_in_ledger
 from portal.web.confirm import Confirmation, done
-from portal.web.drafts import render_or_redirect
 from portal.web.forms import ChoicesField, Form, OneOfField, SelectOneField, Sent, TextField
 from portal.web.http.access import requires, visitor
 from portal.windows import cohorts
 
 bp = Blueprint("course_editing", __name__, url_prefix="/courses")
 
+FORM = "admin/course_edit.html"
 LONGEST_CATEGORY, MOST_CATEGORIES = 60, 20
 AUDIENCE = {"years": "years", "levels": "levels", "majors": "subjects"}  # kinds of cohorts
 
@@ -222,15 +219,16 @@ def show(course_id: int) -> ResponseReturnValue:
 def new() -> ResponseReturnValue:
     """Render the form of a new course, or what it will be; store it once that is confirmed."""
     sent = drafts.sent_form()
+    back = url_for("admin.catalog.index", records="course"), _("Courses")
     with transaction() as session:
         form = CourseForm(sent, session)
         if sent is None or not is_complete(sent, form):
-            return render_or_redirect(lambda: _form_page(form))
+            return show_form(form, FORM, back=back)
         details = form.details
         page = Confirmation(
             title=_("Create this course?"),
             button=_("Create course"),
-            back=_catalog(),
+            back=back,
             meaning=[_("Students see the course when a term has a section of it.")],
             context={"lines": details.lines, "cautions": _cautions(session, form)},
         )
@@ -253,8 +251,8 @@ def edit(course_id: int) -> ResponseReturnValue:
         stored, terms = courses.details(session, course), courses.offered(session, course_id)
         form = CourseForm(sent, session, stored, terms)
         back = url_for(".show", course_id=course_id), requisites.shown(stored.code)
-        render = partial(_form_page, form, course=course)
-        change = RecordEdit(sent, form, stored, f"course:{course_id}", back, render)
+        subject = f"course:{course_id}"
+        change = RecordEdit(sent, form, stored, subject, back, FORM, {"course": course})
         if early := change.page_before_review(session):
             return early
         wanted = form.details
@@ -375,12 +373,3 @@ def _code_refusal(found: list[Obstacle]) -> str:
         "The code can’t change, because these refer to it: %(names)s. Create a new course instead.",
         names=names,
     )
-
-
-def _form_page(form: CourseForm, *, status: int = 0, **context: Any) -> ResponseReturnValue:
-    page = render_template("admin/course_edit.html", form=form, catalog=_catalog(), **context)
-    return page, status or (422 if form.errors else 200)
-
-
-def _catalog() -> tuple[str, str]:
-    return url_for("admin.catalog.index", records="course"), _("Courses")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flask import Blueprint, abort, render_template, url_for
+from flask import Blueprint, abort, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.core.db import transaction
@@ -14,7 +14,7 @@ from portal.exchange.importing.models import ImportTable, Meanings, Options
 from portal.people.roles import Right
 from portal.web.admin.imports import enqueue, find_import
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
-from portal.web.forms import Form, SelectOneField, TextField
+from portal.web.forms import Form, SelectOneField, TextField, render_form
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 
@@ -64,16 +64,15 @@ def choose(import_id: int) -> ResponseReturnValue:
     if form.is_submitted() and _read_again(form, tables, import_id):
         enqueue(import_id)
         return go(address)
-    page = render_template(
+    return render_form(
         "admin/import_columns.html",
+        form,
         found=found,
         tables=tables,
-        form=form,
         name=_name,
         columns=COLUMNS,
         mapping=options.mapping,
     )
-    return page, 422 if form.errors else 200
 
 
 def _read_again(form: ColumnsForm, tables: list[ImportTable], import_id: int) -> bool:

@@ -46,7 +46,7 @@ from portal.reports.effects import sections as effects
 from portal.reports.effects import students
 from portal.reports.effects.students import AffectedStudent
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
-from portal.web.forms import Form, NumberField, OneOfField, TextField
+from portal.web.forms import Form, NumberField, OneOfField, TextField, render_form
 from portal.web.http.access import requires, visitor
 from portal.web.http.downloads import download
 from portal.web.http.layout import go
@@ -197,7 +197,7 @@ class ImportForm(Form):
 @requires(Right.SEE_IMPORTS)
 def index() -> ResponseReturnValue:
     """Render the form and the latest imports."""
-    return _index_page(ImportForm(None, layout=LAYOUTS[0]), 200)
+    return _index_page(ImportForm(None, layout=LAYOUTS[0]))
 
 
 @bp.post("")
@@ -207,7 +207,7 @@ def send() -> ResponseReturnValue:
     """Begin an import, or show the errors of the form."""
     form = ImportForm()
     if not form.validate():
-        return _index_page(form, 422)
+        return _index_page(form)
     sent = form.contents
     name = sent[0][0] if len(sent) == 1 else _("%(count)s files", count=len(sent))
     new = import_jobs.NewImport(visitor().id, name, files.digest_of_files(sent), form.options)
@@ -239,22 +239,22 @@ def _too_large(_error: RequestEntityTooLarge) -> ResponseReturnValue:
     return _index_page(form, 413)
 
 
-def _index_page(form: ImportForm, status: int) -> ResponseReturnValue:
+def _index_page(form: ImportForm, status: int = 0) -> ResponseReturnValue:
     sorting = Sorting.parse(import_jobs.SORTS, request.args, starts_down=True)
     with transaction() as session:
         import_jobs.delete_expired(session)
         exports = export_jobs.exports_of(session, visitor().id)
         mappings = columns.saved(session)
-    page = render_template(
+    return render_form(
         "admin/imports.html",
-        form=form,
+        form,
+        status=status,
         latest=import_jobs.latest(sorting),
         sorting=sorting,
         exports=exports,
         mappings=mappings,
         terms=live_terms(),
     )
-    return page, status
 
 
 @bp.get("/<int:import_id>")

@@ -22,11 +22,10 @@ from portal.people.models import Account
 from portal.people.roles import Right
 from portal.web import drafts
 from portal.web.admin.audit_trail import history_of
-from portal.web.admin.record_editing import RecordEdit, confirm_change, form_page, is_complete
+from portal.web.admin.record_editing import RecordEdit, confirm_change, is_complete, show_form
 from portal.web.admin.section_forms import add_fields
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
-from portal.web.drafts import render_or_redirect
-from portal.web.forms import Form, Sent, TextField
+from portal.web.forms import Form, Sent, TextField, render_form
 from portal.web.http.access import requires, visitor
 from portal.web.paging import page_number, search_text
 
@@ -93,7 +92,7 @@ def index() -> ResponseReturnValue:
 @requires(Right.SEE_INSTRUCTORS)
 def show(instructor_id: int) -> ResponseReturnValue:
     """Render an instructor's sections and account, and a search for an account."""
-    return _page(_instructor(instructor_id), AccountForm(formdata=None)), 200
+    return _page(_instructor(instructor_id), AccountForm(formdata=None))
 
 
 @bp.route("/new", methods=["GET", "POST"])
@@ -105,7 +104,7 @@ def new() -> ResponseReturnValue:
     with transaction() as session:
         form = InstructorForm(sent, session)
         if sent is None or not is_complete(sent, form):
-            return render_or_redirect(lambda: form_page(form, _("New instructor"), back))
+            return show_form(form, title=_("New instructor"), back=back)
     wanted = form.details
     page = Confirmation(
         title=_("Create this instructor?"),
@@ -199,7 +198,7 @@ def link(instructor_id: int) -> ResponseReturnValue:
         form.validate()
         name = form.account.data or "–"
         form.refuse(_("No account has the username %(name)s.", name=name), "account")
-        return _page(instructor, form), 422
+        return _page(instructor, form)
     meaning = _(
         "This account can see these classes at once, with the names and addresses of students."
     )
@@ -310,7 +309,7 @@ def _instructor(instructor_id: int) -> InstructorView:
         return instructors.find(session, instructor_id) or abort(404)
 
 
-def _page(instructor: InstructorView, form: AccountForm) -> str:
+def _page(instructor: InstructorView, form: AccountForm) -> ResponseReturnValue:
     with transaction() as session:
         also = instructors.of_account(session, instructor.account or 0)
         suggested = (
@@ -321,12 +320,12 @@ def _page(instructor: InstructorView, form: AccountForm) -> str:
     taught = [
         (term_label(each.term), each.taught_by(frozenset({instructor.id}))) for each in catalogs
     ]
-    return render_template(
+    return render_form(
         "admin/instructor.html",
+        form,
         instructor=instructor,
         also=[each for each in also if each.id != instructor.id],
         suggested=suggested,
         classes=[(name, sections) for name, sections in taught if sections],
-        form=form,
         **history,
     )

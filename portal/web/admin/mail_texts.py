@@ -10,7 +10,7 @@ from portal.notifications import mail, mail_texts
 from portal.notifications.mail_texts import LONGEST_BODY, LONGEST_SUBJECT, Wording
 from portal.people.roles import Right
 from portal.web.confirm import Confirmation, confirm, done, seen_number
-from portal.web.forms import Form, NoteField, ReasonField, TextField
+from portal.web.forms import Form, NoteField, ReasonField, TextField, render_form
 from portal.web.http.access import requires, visitor
 
 bp = Blueprint("mail_texts", __name__, url_prefix="/mail-texts")
@@ -66,7 +66,7 @@ def change(mail_kind: str, mail_language: str) -> ResponseReturnValue:
         form.refuse(_("Enter a reason."), "reason")
         valid = False
     if not valid:
-        return _page(mail_kind, mail_language, form, version), 422
+        return _page(mail_kind, mail_language, form, version)
     if button == "test":
         return _test(mail_kind, mail_language, form, version, wording)
     if button != "save":
@@ -80,7 +80,7 @@ def change(mail_kind: str, mail_language: str) -> ResponseReturnValue:
         form.refuse(
             _("Someone else has changed this text. Theirs is below. Save again to use yours.")
         )
-        return _page(mail_kind, mail_language, form, version, theirs=theirs), 409
+        return _page(mail_kind, mail_language, form, version, theirs=theirs)
     return done(
         _("Text saved. Emails already in the queue keep their old text."), url_for(".index")
     )
@@ -119,7 +119,7 @@ def _test(
         sent_to = _("A test was sent to %(address)s. Nothing is saved yet.", address=address)
         return _page(kind, language, form, version, sent_to=sent_to)
     form.refuse(_("Your account has no email address."))
-    return _page(kind, language, form, version), 422
+    return _page(kind, language, form, version)
 
 
 def _current(kind: str, language: str) -> tuple[Wording, int]:
@@ -144,21 +144,22 @@ def _page(  # noqa: PLR0913  what the page shows
     *,
     sent_to: str = "",
     theirs: Wording | None = None,
-) -> str:
+) -> ResponseReturnValue:
     preview = None
     if not form.errors:
         person = {"name": "Ada Lovelace", "institution": backend().settings.institution}
         with in_language(language):
             values = person | mail_texts.example(kind)
             preview = mail_texts.written(Wording(form.subject.data, form.body.data), values)
-    return render_template(
+    return render_form(
         "admin/mail_text.html",
+        form,
+        status=409 if theirs else 0,
         kind=kind,
         label=mail_texts.labels()[kind],
         language_code=language,
         language_name=LANGUAGES[language],
         placeholders=mail_texts.placeholders(kind),
-        form=form,
         version=version,
         preview=preview,
         sent_to=sent_to,

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from flask import render_template, request
+from flask import request
 from flask.typing import ResponseReturnValue
 
 from portal.catalog.local_time import local_clock
 from portal.core.i18n import _, _l
-from portal.web.confirm import Confirmation, confirm
+from portal.web.confirm import Confirmation, confirm, show
 from portal.web.forms import Form, ReasonField, TextField
 from portal.windows import drand
 from portal.windows.rounds import normal_value
@@ -87,7 +87,7 @@ def ask_for_value(
             meaning=[_("Compare it with what was published, then confirm. You can’t change it.")],
             seen={**page.seen, "sure": form.value.data},
         )
-        return render_template(page.template, page=page, form=form)
+        return show(page, form)
     return confirm(page, lambda reason: act(form.value.data, reason), form)
 
 

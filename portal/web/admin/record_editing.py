@@ -5,11 +5,10 @@ browser submits nothing again. The change is made when the admin confirms it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from flask import render_template, request
+from flask import request
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
@@ -23,13 +22,13 @@ from portal.reports import audit_labels, audit_trail
 from portal.reports.effects.sections import OBSTACLES
 from portal.web import drafts
 from portal.web.confirm import Confirmation, confirm
-from portal.web.drafts import render_or_redirect
-from portal.web.forms import Form, ReasonForm, Sent
+from portal.web.forms import Form, ReasonForm, Sent, render_form
 from portal.web.http.access import visitor
 from portal.web.http.layout import go
 
 BUTTONS = ("csrf_token", "edit", "more", "confirmed", "reason", "refused")  # are not sent again
-TEMPLATE = "admin/record_confirm.html"
+FORM = "admin/record_edit.html"
+REVIEW = "admin/record_confirm.html"
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,8 @@ class RecordEdit:
     stored: Any  # has a `mark`, and `differences` from other details
     subject: str  # of its entries in the audit trail
     back: tuple[str, str]  # the page of the record: address and name
-    render: Callable[..., ResponseReturnValue] | None = None  # the page of the form, if of its own
+    template: str = FORM
+    context: Mapping[str, object] = field(default_factory=dict)  # for the template
 
     @property
     def seen(self) -> str:
@@ -80,8 +80,8 @@ class RecordEdit:
 
     def _show(self, **context: Any) -> ResponseReturnValue:
         title = _("Edit %(name)s", name=self.back[1])
-        render = self.render or partial(form_page, self.form, title, self.back)
-        return render_or_redirect(lambda: render(**context))
+        context = {"title": title, "back": self.back, **self.context, **context}
+        return show_form(self.form, self.template, **context)
 
     def confirm(
         self,
@@ -89,7 +89,7 @@ class RecordEdit:
         meaning: Sequence[str] = (),
         seen: Mapping[str, object] | None = None,
         reason: Form | None = None,
-        template: str = TEMPLATE,
+        template: str = REVIEW,
         **context: Any,
     ) -> ResponseReturnValue:
         """Show the changes and what they mean, and store them once they are confirmed."""
@@ -113,12 +113,11 @@ def is_complete(sent: Sent, form: Form) -> bool:
     return form.validate() and not {"edit", "more"} & sent.keys()
 
 
-def form_page(
-    form: Form, title: str, back: tuple[str, str], *, status: int = 0, **context: Any
-) -> ResponseReturnValue:
-    """Render the form of an account, a student or an instructor."""
-    page = render_template("admin/record_edit.html", form=form, title=title, back=back, **context)
-    return page, status or (422 if form.errors else 200)
+def show_form(form: Form, template: str = FORM, **context: Any) -> ResponseReturnValue:
+    """Render a form with its errors; a POST redirects to it."""
+    if request.method == "POST":
+        return drafts.show_draft(request.path)
+    return render_form(template, form, **context)
 
 
 def conflict(
@@ -137,7 +136,7 @@ def confirm_change(
     sent: Sent,
     store: Callable[[str], ResponseReturnValue],
     reason: Form | None = None,
-    template: str = TEMPLATE,
+    template: str = REVIEW,
 ) -> ResponseReturnValue:
     """Show what a valid form means, and store it once it is confirmed, by default with a reason.
 

@@ -4,7 +4,7 @@ import re
 from datetime import time
 from typing import ClassVar
 
-from flask import Blueprint, abort, flash, render_template, request, url_for
+from flask import Blueprint, abort, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import ValidationError
 from wtforms.widgets import TimeInput
@@ -24,7 +24,7 @@ from portal.reports.subscriptions import (
     SubscriptionView,
 )
 from portal.web.confirm import Confirmation, confirm, done
-from portal.web.forms import Form, SelectOneField, TextField
+from portal.web.forms import Form, SelectOneField, TextField, render_form
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 
@@ -77,7 +77,7 @@ class SubscriptionForm(ScheduleForm):
 def index() -> ResponseReturnValue:
     """Render the visitor's subscriptions, and the form for another."""
     chosen = {name: request.args.get(name, "") for name in ("report", "term")}
-    return _page(SubscriptionForm(formdata=None, **chosen).offer()), 200
+    return _page(SubscriptionForm(formdata=None, **chosen).offer())
 
 
 @bp.post("")
@@ -85,13 +85,13 @@ def index() -> ResponseReturnValue:
 def subscribe() -> ResponseReturnValue:
     form = SubscriptionForm().offer()
     if not form.validate():
-        return _page(form), 422
+        return _page(form)
     try:
         term = int(form.term.data)
         subscriptions.subscribe(visitor().id, form.report.data, term, form.schedule)
     except SubscriptionRefused as refused:
         form.refuse(refused.text)
-        return _page(form), 409
+        return _page(form, 409)
     return done(_("You get this report by email from now on."), url_for(".index"))
 
 
@@ -156,11 +156,10 @@ def send(subscription_id: int) -> ResponseReturnValue:
     except SubscriptionRefused as refused:
         form = SubscriptionForm(formdata=None).offer()
         form.refuse(refused.text)
-        return _page(form), 409
+        return _page(form, 409)
     except LookupError:
         abort(404)
-    flash(_("The report is on its way to you."))
-    return go(url_for(".index"))
+    return done(_("The report is on its way to you."), url_for(".index"))
 
 
 def _mine(subscription_id: int) -> SubscriptionView:
@@ -181,13 +180,14 @@ def _facts(found: SubscriptionView) -> list[tuple[str, str]]:
     ]
 
 
-def _page(form: SubscriptionForm) -> str:
+def _page(form: SubscriptionForm, status: int = 0) -> ResponseReturnValue:
     with transaction() as session:
         found = subscriptions.subscriptions_of(session, visitor().id)
-    return render_template(
+    return render_form(
         "admin/report_subscriptions.html",
+        form,
+        status=status,
         found=found,
-        form=form,
         moments=milliseconds,
         states=STATES,
         results=RESULTS,

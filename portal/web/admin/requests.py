@@ -14,7 +14,7 @@ from portal.instructor_requests.service import RequestRefused
 from portal.people.roles import Right
 from portal.registration.reasons import PERMISSIONS, permission_names
 from portal.registration.seat_counts import outlook_in_words
-from portal.web.forms import ChoicesField, Form, NoteField, NumberField
+from portal.web.forms import ChoicesField, Form, NoteField, NumberField, render_form
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 
@@ -100,7 +100,7 @@ def index() -> ResponseReturnValue:
 def show(instructor_request_id: int) -> ResponseReturnValue:
     """Render one request, and the effects of its approval."""
     line = _line(instructor_request_id)
-    return _page(line, DecisionForm.about(line)), 200
+    return _page(line, DecisionForm.about(line))
 
 
 @bp.post("/<int:instructor_request_id>")
@@ -112,10 +112,10 @@ def decide(instructor_request_id: int) -> ResponseReturnValue:
         abort(400)
     form = DecisionForm.about(line, decision)
     if not form.validate():
-        return _page(line, form), 422
+        return _page(line, form)
     if decision == "approve" and line.stale:  # a moment later, it could be approved as a whole
         form.refuse(REFUSED[line.stale])
-        return _page(line, form), 409
+        return _page(line, form, 409)
     try:
         if decision == "decline":
             service.decline(instructor_request_id, visitor().id, form.note.data)
@@ -128,7 +128,7 @@ def decide(instructor_request_id: int) -> ResponseReturnValue:
         mine = line.request.decided_by == visitor().id
         if not (refused.code == "decided" and mine and line.request.state == DECISIONS[decision]):
             form.refuse(refused.text)
-            return _page(line, form), 409
+            return _page(line, form, 409)
     else:
         flash(str(DONE[decision]) % {"name": line.name})
     return go(url_for("admin.requests.index"))
@@ -138,18 +138,19 @@ def _line(instructor_request_id: int) -> RequestView:
     return listing.one(instructor_request_id) or abort(404)
 
 
-def _page(line: RequestView, form: DecisionForm) -> str:
+def _page(line: RequestView, form: DecisionForm, status: int = 0) -> ResponseReturnValue:
     instructor_request = line.request
     weighed = (
         instructor_request.kind == "override"
         and instructor_request.state == "open"
         and not line.stale
     )
-    return render_template(
+    return render_form(
         "admin/request.html",
+        form,
+        status=status,
         line=line,
         way=remaining_obstacles(instructor_request) if weighed else None,
-        form=form,
         partial=next((name for name in ("capacity", "waives") if name in form), ""),
         **TEXTS,
     )

@@ -1,6 +1,5 @@
 """Creating and changing sections: a form, its effects, then the change."""
 
-from functools import partial
 from typing import Any
 
 from flask import Blueprint, abort, flash, render_template, request, url_for
@@ -11,11 +10,7 @@ from portal.catalog import requisites, sections
 from portal.catalog.models import Course
 from portal.catalog.record_details import RecordChange
 from portal.catalog.search import index, matches, terms
-from portal.catalog.sections import (
-    NotPossible,
-    SeenSection,
-    StoredSection,
-)
+from portal.catalog.sections import NotPossible, SeenSection, StoredSection
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
@@ -25,11 +20,10 @@ from portal.reports.effects import section_warnings, students
 from portal.reports.effects import sections as section_effects
 from portal.reports.effects.sections import OBSTACLES
 from portal.web import drafts
-from portal.web.admin.record_editing import RecordEdit, confirm_change, is_complete
+from portal.web.admin.record_editing import RecordEdit, confirm_change, is_complete, show_form
 from portal.web.admin.section_forms import NewSectionForm, SectionForm
 from portal.web.admin.sections import apply_in_ledger, find_or_404, may_add_rooms
 from portal.web.confirm import Confirmation
-from portal.web.drafts import render_or_redirect
 from portal.web.forms import Form, OptionalReasonForm, ReasonForm
 from portal.web.http.access import demand, requires, visitor
 from portal.web.http.layout import go
@@ -37,7 +31,8 @@ from portal.web.http.layout import go
 bp = Blueprint("section_editing", __name__, url_prefix="/terms/<int:term_id>/sections")
 
 SHOWN = 30  # courses to choose from
-TEMPLATE = "admin/section_confirm.html"
+FORM = "admin/section_edit.html"
+REVIEW = "admin/section_confirm.html"
 
 
 # Changing a section
@@ -52,8 +47,8 @@ def edit(term_id: int, section_id: int) -> ResponseReturnValue:
         stored = find_or_404(session, term_id, section_id, Right.CHANGE_SECTIONS)
         form = SectionForm(sent, session, offered.term, stored.course_code, stored.details)
         form.new_rooms = may_add_rooms()
-        render = partial(_form_page, form, stored)
-        change = RecordEdit(sent, form, stored, stored.subject, back_to(stored), render)
+        context = {"term": offered.term, "stored": stored}
+        change = RecordEdit(sent, form, stored, stored.subject, back_to(stored), FORM, context)
         if stored.obstacle:
             form.refuse(OBSTACLES[stored.obstacle])
         if page := change.page_before_review(session):
@@ -87,23 +82,13 @@ def edit(term_id: int, section_id: int) -> ResponseReturnValue:
     return change.confirm(
         store,
         reason=reason_form(effects),
-        template=TEMPLATE,
+        template=REVIEW,
         term=offered.term,
         stored=stored,
         effects=effects,
         cautions=cautions,
         people=people,
     )
-
-
-def _form_page(
-    form: SectionForm, stored: StoredSection | None = None, *, status: int = 0, **context: Any
-) -> ResponseReturnValue:
-    """Render the form of a section: of `stored`, or of a new one of the context's `course`."""
-    page = render_template(
-        "admin/section_edit.html", term=form.term, stored=stored, form=form, **context
-    )
-    return page, status or (422 if form.errors else 200)
 
 
 # Creating a section
@@ -132,7 +117,7 @@ def new(term_id: int) -> ResponseReturnValue:
         form.new_rooms = may_add_rooms()
         form.crn.data = crn if sent is None else form.crn.data
         if sent is None or not is_complete(sent, form):
-            return render_or_redirect(lambda: _form_page(form, course=course))
+            return show_form(form, FORM, term=offered.term, course=course)
         details = form.details
         page = Confirmation(
             title=_("Create this section?"),
@@ -167,7 +152,7 @@ def new(term_id: int) -> ResponseReturnValue:
         flash(_("Created: %(name)s. It is a draft until you publish it.", name=name))
         return go(url_for("admin.sections.show", term_id=term_id, section_id=new_id))
 
-    return confirm_change(page, sent, store, Form(), TEMPLATE)
+    return confirm_change(page, sent, store, Form(), REVIEW)
 
 
 def _courses_page(term_id: int) -> ResponseReturnValue:

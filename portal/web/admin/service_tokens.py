@@ -2,7 +2,7 @@
 
 from time import time
 
-from flask import Blueprint, abort, render_template, url_for
+from flask import Blueprint, abort, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.core.i18n import _, _l
@@ -11,7 +11,7 @@ from portal.people.roles import Right, rights_of, service_scopes
 from portal.people.tokens import NameTakenError, TokenRequest
 from portal.web.account.access_tokens import valid_for
 from portal.web.confirm import Confirmation, NotPossible, confirm
-from portal.web.forms import ChoicesField, Form, ReasonField, TextField
+from portal.web.forms import ChoicesField, Form, ReasonField, TextField, render_form
 from portal.web.http.access import requires, visitor
 
 bp = Blueprint("service_tokens", __name__, url_prefix="/service-tokens")
@@ -47,7 +47,7 @@ def make() -> ResponseReturnValue:
     """Create a token and show it once."""
     form = ServiceTokenForm()
     if not form.validate():
-        return _page(form), 422
+        return _page(form)
     wanted = TokenRequest(form.name.data, tuple(form.scopes.data), int(form.days.data))
     try:
         secret = service_tokens.create(wanted, by=visitor().id, reason=form.reason.data)
@@ -55,8 +55,8 @@ def make() -> ResponseReturnValue:
         form.refuse(
             _("There is already a token with this name. Choose another name, or revoke it."), "name"
         )
-        return _page(form), 422
-    return _page(ServiceTokenForm(formdata=None), secret, wanted.name), 201
+        return _page(form)
+    return _page(ServiceTokenForm(formdata=None), secret, wanted.name)
 
 
 @bp.route("/<int:token>/revoke", methods=["GET", "POST"])
@@ -84,11 +84,12 @@ def revoke(token: int) -> ResponseReturnValue:
     return confirm(page, act)
 
 
-def _page(form: ServiceTokenForm, secret: str = "", made: str = "") -> str:
-    return render_template(
+def _page(form: ServiceTokenForm, secret: str = "", made: str = "") -> ResponseReturnValue:
+    return render_form(
         "admin/service_tokens.html",
+        form,
+        status=201 if secret else 0,
         tokens=service_tokens.live(),
-        form=form,
         now=int(time() * 1000),
         secret=secret,
         made=made,

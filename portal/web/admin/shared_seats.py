@@ -1,9 +1,8 @@
 """The seats that sections share: a form, its effects, then the change."""
 
-from functools import partial
 from typing import Any
 
-from flask import Blueprint, render_template
+from flask import Blueprint
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
@@ -11,7 +10,7 @@ from portal.catalog import requisites, sections
 from portal.catalog.record_details import RecordChange
 from portal.catalog.seat_pools import Member, SeatPool
 from portal.catalog.section_fields import MOST_SEATS
-from portal.catalog.sections import StoredSection, name_key, term_of_section
+from portal.catalog.sections import name_key, term_of_section
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
@@ -22,7 +21,7 @@ from portal.reports.effects import sections as section_effects
 from portal.reports.effects.sections import OBSTACLES
 from portal.web import drafts
 from portal.web.admin.record_editing import RecordEdit
-from portal.web.admin.section_editing import TEMPLATE, back_to, reason_form
+from portal.web.admin.section_editing import REVIEW, back_to, reason_form
 from portal.web.admin.section_forms import NamesField
 from portal.web.admin.sections import apply_in_ledger, find_or_404
 from portal.web.forms import Form, NumberField, Sent, TextField
@@ -30,6 +29,7 @@ from portal.web.http.access import requires, visitor
 
 bp = Blueprint("shared_seats", __name__, url_prefix="/terms/<int:term_id>/sections")
 
+FORM = "admin/section_share.html"
 MOST_SHARING = 20  # sections
 
 
@@ -147,8 +147,8 @@ def share(term_id: int, section_id: int) -> ResponseReturnValue:
         name, seats = requisites.shown(stored.course_code), stored.details.capacity
         now = stored.pool or SeatPool(0, 0, name, seats, alone)
         form = SharedSeatsForm(sent, session, offered, now)
-        render = partial(_share_page, stored, form)
-        change = RecordEdit(sent, form, now, stored.subject, back_to(stored), render)
+        context = {"term": offered.term, "stored": stored, "names": _own_names(offered)}
+        change = RecordEdit(sent, form, now, stored.subject, back_to(stored), FORM, context)
         if stored.obstacle:
             form.refuse(OBSTACLES[stored.obstacle])
         if page := change.page_before_review(session):
@@ -163,7 +163,7 @@ def share(term_id: int, section_id: int) -> ResponseReturnValue:
     return change.confirm(
         store,
         reason=reason_form(effects),
-        template=TEMPLATE,
+        template=REVIEW,
         term=offered.term,
         stored=stored,
         effects=effects,
@@ -171,22 +171,10 @@ def share(term_id: int, section_id: int) -> ResponseReturnValue:
     )
 
 
-def _share_page(
-    stored: StoredSection, form: SharedSeatsForm, *, status: int = 0, **context: Any
-) -> ResponseReturnValue:
-    """Render the form of the seats that a section shares."""
-    offered = catalog_of(stored.term_id)
-    page = render_template(
-        "admin/section_share.html",
-        term=offered.term,
-        stored=stored,
-        form=form,
-        names=[
-            section_name(each)
-            for each in offered.sections
-            if each.status != "CANCELED"
-            and visitor().may_in(Right.CHANGE_SECTIONS, each.department_id)
-        ],
-        **context,
-    )
-    return page, status or (422 if form.errors else 200)
+def _own_names(offered: TermCatalog) -> list[str]:
+    """Return the names of the sections that the visitor may let share seats."""
+    return [
+        section_name(each)
+        for each in offered.sections
+        if each.status != "CANCELED" and visitor().may_in(Right.CHANGE_SECTIONS, each.department_id)
+    ]

@@ -1,6 +1,6 @@
 """Staff: who has which role, and a form to give and end roles below admin."""
 
-from flask import Blueprint, abort, render_template, request, url_for
+from flask import Blueprint, abort, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.core.db import ChangedMeanwhile
@@ -9,7 +9,7 @@ from portal.people import staff
 from portal.people.roles import RIGHT_TEXTS, ROLES, STAFF_ROLES, Right
 from portal.people.staff import Grant, StaffMember
 from portal.web.confirm import CHANGED, done
-from portal.web.forms import ChoicesField, Form, ReasonField, TextField
+from portal.web.forms import ChoicesField, Form, ReasonField, TextField, render_form
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 
@@ -49,7 +49,6 @@ class RolesForm(Form):
 def index() -> ResponseReturnValue:
     """Render all staff with their roles, what the roles allow, and a search for an account."""
     form = FindForm(request.args if "account" in request.args else None)
-    status = 200
     if visitor().may(Right.GIVE_ROLES) and "account" in request.args:
         found = staff.find_by_name(form.account.data) if form.validate() else None
         if found:
@@ -57,16 +56,14 @@ def index() -> ResponseReturnValue:
         if not form.errors:
             name = form.account.data
             form.refuse(_("No account has the username %(name)s.", name=name), "account")
-        status = 422
-    page = render_template(
+    return render_form(
         "admin/staff.html",
+        form,
         people=staff.everyone(),
-        form=form,
         roles=ROLES,
         departments=staff.departments(),
         allowed=_allowed(),
     )
-    return page, status
 
 
 @bp.route("/<int:account_id>", methods=["GET", "POST"])
@@ -79,17 +76,17 @@ def change(account_id: int) -> ResponseReturnValue:
             "roles": list(member.has.roles),
             "departments": [str(each) for each in member.has.departments],
         }
-        return _page(member, RolesForm(formdata=None, data=held), member.has), 200
+        return _page(member, RolesForm(formdata=None, data=held), member.has)
     form, seen = RolesForm(), _seen()
     if not form.validate():
-        return _page(member, form, seen), 422
+        return _page(member, form, seen)
     try:
         why = form.reason.data
         staff.change_roles(account_id, seen, form.grant, by=visitor().id, why=why)
     except ChangedMeanwhile:
         form.refuse(CHANGED)
         member = staff.find(account_id) or abort(404)
-        return _page(member, form, member.has), 409
+        return _page(member, form, member.has, 409)
     return done(_("Roles of %(name)s saved.", name=member.name), url_for(".index"))
 
 
@@ -99,10 +96,11 @@ def _seen() -> Grant:
     return Grant(frozenset(request.form.getlist("seen")), frozenset(departments))
 
 
-def _page(member: StaffMember, form: RolesForm, seen: Grant) -> str:
-    return render_template(
-        "admin/staff_roles.html", member=member, form=form, seen=seen, allowed=_allowed()
-    )
+def _page(
+    member: StaffMember, form: RolesForm, seen: Grant, status: int = 0
+) -> ResponseReturnValue:
+    context = {"member": member, "seen": seen, "allowed": _allowed()}
+    return render_form("admin/staff_roles.html", form, status=status, **context)
 
 
 def _allowed() -> list[tuple[str, list[str]]]:

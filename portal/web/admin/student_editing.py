@@ -22,11 +22,10 @@ from portal.people.roles import Right
 from portal.people.student_fields import StudentDetails
 from portal.recorder.promotion import retry_skipped
 from portal.web import drafts
-from portal.web.admin.record_editing import RecordEdit, confirm_change, form_page, is_complete
+from portal.web.admin.record_editing import RecordEdit, confirm_change, is_complete, show_form
 from portal.web.admin.section_forms import add_fields
 from portal.web.admin.students import address_of
 from portal.web.confirm import Confirmation, done
-from portal.web.drafts import render_or_redirect
 from portal.web.forms import Form, Sent, TextField, UsernameField
 from portal.web.http.access import requires, visitor
 from portal.windows import cohorts
@@ -114,7 +113,7 @@ def new() -> ResponseReturnValue:
     with transaction() as session:
         form = NewStudentForm(sent, session)
         if sent is None or not is_complete(sent, form):
-            return render_or_redirect(lambda: form_page(form, _("New student"), back))
+            return show_form(form, title=_("New student"), back=back)
     username, details = form.username.data, form.details
     page = Confirmation(
         title=_("Create this student?"),

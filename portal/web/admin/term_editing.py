@@ -40,7 +40,7 @@ from portal.web.confirm import (
     confirm,
     done,
 )
-from portal.web.forms import Form, ReasonField, SelectOneField, TextField
+from portal.web.forms import Form, ReasonField, SelectOneField, TextField, render_form
 from portal.web.http.access import requires, visitor
 from portal.windows import bands, service, term_rules
 from portal.windows.service import NewWindow
@@ -303,8 +303,7 @@ def copy_windows(term_id: int) -> ResponseReturnValue:
     form = SourceForm(request.values)
     form.offer(target)
     if "source" not in request.values or not form.validate():
-        page = render_template("admin/windows_copy.html", term=target, form=form, back=back)
-        return page, 422 if form.errors else 200
+        return render_form("admin/windows_copy.html", form, term=target, back=back)
     source, clock, now = term_or_404(int(form.source.data)), local_clock(), read_with_fallback.now()
     weeks = terms.moved_by(source, target)
     windows = read_with_fallback.windows(source.id)

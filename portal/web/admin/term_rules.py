@@ -5,7 +5,7 @@ from dataclasses import asdict
 from hashlib import sha256
 from typing import Any
 
-from flask import Blueprint, render_template, request, url_for
+from flask import Blueprint, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import DateField, Field
 from wtforms.validators import Optional
@@ -29,6 +29,7 @@ from portal.web.forms import (
     NumberField,
     OneOfField,
     ReasonForm,
+    render_form,
 )
 from portal.web.http.access import requires, visitor
 from portal.windows import bands, term_rules
@@ -124,11 +125,11 @@ def edit(term_id: int) -> ResponseReturnValue:
     term = term_or_404(term_id)
     before = term_rules.rules(term)
     if request.method == "GET" and "credit_limit" not in request.args:
-        return _form(term, RulesForm(formdata=None, data=_fields(before))), 200
+        return _form(term, RulesForm(formdata=None, data=_fields(before)))
     form = RulesForm(request.values)
     form.term = term
     if not form.validate():
-        return _form(term, form), 422
+        return _form(term, form)
     reason, mark = ReasonForm(), sha256(repr(before).encode()).hexdigest()[:16]
 
     def act(why: str) -> ResponseReturnValue | None:
@@ -182,7 +183,7 @@ def edit_bands(term_id: int) -> ResponseReturnValue:
     term = term_or_404(term_id)
     before = term.bands
     if request.method == "GET" and "bands" not in request.args:
-        return _bands_form(term, BandsForm(formdata=None, data={"bands": bands.write(before)})), 200
+        return _bands_form(term, BandsForm(formdata=None, data={"bands": bands.write(before)}))
     form = BandsForm(request.values)
     wanted: list[bands.Band] = []
     if form.validate():
@@ -192,7 +193,7 @@ def edit_bands(term_id: int) -> ResponseReturnValue:
         except Unclear as unclear:
             form.refuse(str(unclear), "bands")
     if form.errors:
-        return _bands_form(term, form), 422
+        return _bands_form(term, form)
     seen = bands.write(before)
 
     def act(why: str) -> ResponseReturnValue:
@@ -241,18 +242,16 @@ def _people_wait(positions: int) -> str:
     )
 
 
-def _bands_form(term: Term, form: BandsForm) -> str:
+def _bands_form(term: Term, form: BandsForm) -> ResponseReturnValue:
     with transaction() as session:
         conditions = bands.conditions(session)
     rule = bands.rule(term.bands) or FIRST_COME
-    return render_template(
-        "admin/bands.html", term=term, form=form, rule=rule, conditions=conditions
-    )
+    return render_form("admin/bands.html", form, term=term, rule=rule, conditions=conditions)
 
 
-def _form(term: Term, form: RulesForm) -> str:
+def _form(term: Term, form: RulesForm) -> ResponseReturnValue:
     rule = bands.rule(term.bands) or FIRST_COME
-    return render_template("admin/rules.html", term=term, form=form, rule=rule)
+    return render_form("admin/rules.html", form, term=term, rule=rule)
 
 
 def _fields(rules: TermRules) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from flask import Blueprint, flash, render_template, request, url_for
+from flask import Blueprint, flash, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.catalog import sections
@@ -20,7 +20,7 @@ from portal.reports.effects.sections import obstacle, of_losses
 from portal.reports.underfilled import Limits, sections_to_cancel
 from portal.web import drafts
 from portal.web.admin.sections import apply_in_ledger
-from portal.web.forms import ReasonForm, Sent
+from portal.web.forms import ReasonForm, Sent, render_form
 from portal.web.http.access import demand, requires, visitor
 from portal.web.http.layout import go
 
@@ -68,8 +68,9 @@ def review_page(
     """
     to_cancel, limits = sections_to_cancel(catalog, chosen), Limits.parse(sent)
     args: dict[str, Any] = limits.args()
-    page = render_template(
+    return render_form(
         "admin/underfilled_review.html",
+        form,
         term=catalog.term,
         limits=limits,
         to_cancel=to_cancel,
@@ -80,9 +81,7 @@ def review_page(
             sum(each.waiting for each in to_cancel),
             sum(each.prior for each in to_cancel),
         ),
-        form=form,
     )
-    return page, 422 if form.errors else 200
 
 
 @bp.post("")
@@ -139,8 +138,9 @@ def _list_page(catalog: TermCatalog, form: ReasonForm, sent: Sent) -> ResponseRe
         if visitor().may_in(Right.SEE_SECTIONS, section.department_id)
     ]
     found = sorted(found, key=SORTS[sorting.key], reverse=sorting.down)
-    page = render_template(
+    return render_form(
         "admin/underfilled.html",
+        form,
         term=catalog.term,
         limits=limits,
         sorting=sorting,
@@ -148,6 +148,4 @@ def _list_page(catalog: TermCatalog, form: ReasonForm, sent: Sent) -> ResponseRe
         found=found[:MOST],
         total=len(found),
         ticked=set(sent.getlist("section", type=int)),
-        form=form,
     )
-    return page, 422 if form.errors else 200

@@ -1,5 +1,7 @@
 """The opening of a window: its figures, the limits of its waiting room, and its controls."""
 
+from typing import Any
+
 from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
@@ -37,6 +39,7 @@ from portal.web.forms import (
     ReasonField,
     ReasonForm,
     TextField,
+    render_form,
 )
 from portal.web.http.access import requires, visitor
 from portal.windows import service
@@ -165,18 +168,18 @@ def change(term_id: int, window_id: int) -> ResponseReturnValue:
     if backend().settings.room is None:
         abort(400)
     if not form.validate():
-        return _page(term_id, window, form), 422
+        return _page(term_id, window, form)
     limits, by = AdmissionLimits(form.per_minute.data, form.at_once.data), visitor().id
     seen = _limits("seen")
     if not (limits.per_minute or seen.paused):
         form.refuse(_("0 admits no one. To do that, use “Pause the waiting room”."), "per_minute")
-        return _page(term_id, window, form), 422
+        return _page(term_id, window, form)
     try:
         admission_limits.change(term_id, window_id, limits, seen, by=by, reason=form.reason.data)
     except LimitsChanged:
         form.refuse(_("Someone else has changed the limits."))
         form.refuse(_("The current limits are shown above. Save again to use yours."))
-        return _page(term_id, window, form), 409
+        return _page(term_id, window, form, 409)
     return done(_("Limits saved."), _address(term_id, window_id))
 
 
@@ -359,13 +362,15 @@ def _limits(name: str) -> AdmissionLimits:
         abort(400)
 
 
-def _page(term_id: int, window: WindowView, form: LimitsForm) -> str:
-    return render_template("admin/opening.html", **_figures(term_id, window), form=form)
+def _page(
+    term_id: int, window: WindowView, form: LimitsForm, status: int = 0
+) -> ResponseReturnValue:
+    return render_form("admin/opening.html", form, status=status, **_figures(term_id, window))
 
 
-def _figures(term_id: int, window: WindowView) -> dict[str, object]:
+def _figures(term_id: int, window: WindowView) -> dict[str, Any]:
     found = opening.read_opening(term_id, window)
-    context: dict[str, object] = {
+    context: dict[str, Any] = {
         "term": catalog_of(term_id).term,
         "window": window,
         "opening": found,

@@ -34,7 +34,7 @@ from portal.web.confirm import (
     refused,
     seen_number,
 )
-from portal.web.forms import ChoicesField, Form, ReasonField, TextField
+from portal.web.forms import ChoicesField, Form, ReasonField, TextField, render_form
 from portal.web.http.access import requires, visitor
 
 bp = Blueprint("webhooks", __name__, url_prefix="/webhooks")
@@ -113,7 +113,7 @@ MAKE_CHANGE: dict[str, Callable[[Session, Webhook, ChangedBy], object]] = {
 @requires(Right.SEE_WEBHOOKS)
 def index() -> ResponseReturnValue:
     """Render all receivers, and the form for another."""
-    return _list(WebhookForm(formdata=None), 200)
+    return _list(WebhookForm(formdata=None))
 
 
 @bp.post("")
@@ -122,7 +122,7 @@ def make() -> ResponseReturnValue:
     """Create a receiver, and show its secret once."""
     form = WebhookForm()
     if not form.validate():
-        return _list(form, 422)
+        return _list(form)
     try:
         with transaction() as session:
             who = ChangedBy(visitor().id, form.reason.data)
@@ -218,13 +218,10 @@ def _back(webhook: Webhook) -> tuple[str, str]:
     return f"{HOME}/{webhook.id}", webhook.url
 
 
-def _list(form: WebhookForm, status: int) -> ResponseReturnValue:
+def _list(form: WebhookForm, status: int = 0) -> ResponseReturnValue:
     with transaction() as session:
-        found = receivers.webhooks(session)
-    page = render_template(
-        "admin/webhooks/index.html", webhooks=found, names=EVENT_NAMES, form=form
-    )
-    return page, status
+        context = {"webhooks": receivers.webhooks(session), "names": EVENT_NAMES}
+    return render_form("admin/webhooks/index.html", form, status=status, **context)
 
 
 def _page(webhook: Webhook, *, with_secret: bool = False) -> ResponseReturnValue:

@@ -25,7 +25,7 @@ from portal.waiting_room import room
 from portal.web import drafts
 from portal.web.admin.window_forms import NewWindowForm, TimesForm, with_uploaded
 from portal.web.confirm import Confirmation, confirm, done, refused
-from portal.web.forms import ReasonForm
+from portal.web.forms import ReasonForm, render_form
 from portal.web.http.access import requires, visitor
 from portal.web.http.uploads import takes_files
 from portal.windows import cohorts, service
@@ -143,8 +143,8 @@ def change(term_id: int, window_id: int, action: str) -> ResponseReturnValue:
         return refused(page, str(REFUSED[TOO_LATE.get(subject.phase.kind, "canceled")]))
     asks = wanted.fields and not times.sent
     if asks or not times.check(subject.phase.now, window.closes if action == "extend" else 0):
-        context = {"page": page, "action": wanted, "subject": subject, "form": times}
-        return render_template("admin/window_times.html", **context), 200 if asks else 422
+        template = "admin/window_times.html"
+        return render_form(template, times, page=page, action=wanted, subject=subject)
     form = ReasonForm()
 
     def act(reason: str) -> ResponseReturnValue | None:
@@ -306,8 +306,7 @@ def _draft_path(term_id: int) -> str:
 def _form_page(
     term: TermView, form: NewWindowForm, draft: int | None = None
 ) -> ResponseReturnValue:
-    page = render_template("admin/window_new.html", term=term, form=form, draft=draft)
-    return page, 422 if form.errors else 200
+    return render_form("admin/window_new.html", form, term=term, draft=draft)
 
 
 def _review_page(

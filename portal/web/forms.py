@@ -353,7 +353,7 @@ class MomentField(StringField):  # type: ignore[misc]
     """A day and time in the institution's time zone; `data` is the moment (ms), None if invalid.
 
     When clocks go back, a time occurs twice: the field then asks which one, in a second input.
-    A field that is not `required` may be blank.
+    A field that is not required may be blank.
     """
 
     widget = DateTimeLocalInput()
@@ -363,7 +363,7 @@ class MomentField(StringField):  # type: ignore[misc]
         self.clock = local_clock()
         description = _("In %(zone)s", zone=self.clock.zone_name)
         super().__init__(label, **{"description": description} | more)
-        self.required = required
+        self.flags.required = required
         self.choices: tuple[int, int] | None = None
         self.chosen = ""  # "first" or "second"
 
@@ -380,7 +380,7 @@ class MomentField(StringField):  # type: ignore[misc]
         """Read the moment. Raise ValueError if the text is invalid or ambiguous."""
         self.data = None
         text = valuelist[0].strip() if valuelist else ""
-        if not (text or self.required):
+        if not (text or self.flags.required):
             return
         with_choice = {"first": False, "second": True}.get(self.chosen)
         try:

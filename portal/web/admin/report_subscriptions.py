@@ -1,13 +1,12 @@
 """Reports by mail: the page on which people of the office subscribe to them, and end that."""
 
-import re
 from datetime import time
 from typing import ClassVar
 
 from flask import Blueprint, abort, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import ValidationError
-from wtforms.widgets import TimeInput
+from wtforms import TimeField
+from wtforms.validators import InputRequired
 
 from portal.catalog.term_catalog import current_terms
 from portal.core.db import transaction
@@ -24,44 +23,34 @@ from portal.reports.subscriptions import (
     SubscriptionView,
 )
 from portal.web.confirm import Confirmation, confirm, done
-from portal.web.forms import Form, SelectOneField, TextField, render_form
+from portal.web.forms import Form, SelectOneField, render_form
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 
 bp = Blueprint("report_subscriptions", __name__, url_prefix="/report-subscriptions")
 
 LARGEST = 2**31
-TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
 
 
-class ScheduleForm(Form):
-    """On which days and when a report comes."""
+class SubscriptionForm(Form):
+    """A report of a term, and on which days and when it comes."""
 
-    rows: ClassVar[tuple[tuple[str, ...], ...]] = (("days", "at"),)
-
-    days = SelectOneField(_l("How often"), choices=DAY_LABELS)
-    at = TextField(_l("Time"), longest=5, default="08:00", widget=TimeInput())
-
-    def validate_at(self, field: TextField) -> None:
-        """Raise ValidationError if it is no time of day."""
-        if not TIME.fullmatch(field.data):
-            raise ValidationError(_("Time: enter a time such as 14:30."))
-
-    @property
-    def schedule(self) -> Schedule:
-        """Return the days and the time, once they are valid."""
-        return Schedule(self.days.data, time.fromisoformat(self.at.data))
-
-
-class SubscriptionForm(ScheduleForm):
-    """A report of a term, and when it comes."""
-
-    rows = (("report", "term"), ("days", "at"))
+    rows: ClassVar[tuple[tuple[str, ...], ...]] = (("report", "term"), ("days", "at"))
 
     report = SelectOneField(_l("Report"), missing=_l("Choose a report."))
     term = SelectOneField(_l("Term"), missing=_l("Choose a term."))
     days = SelectOneField(_l("How often"), choices=DAY_LABELS)
-    at = TextField(_l("Time"), longest=5, default="08:00", widget=TimeInput())
+    at = TimeField(
+        _l("Time"),
+        [InputRequired(_l("Time: fill in this field."))],
+        default=time(8),
+        invalid_value_message=_l("Time: enter a time such as 14:30."),
+    )
+
+    @property
+    def schedule(self) -> Schedule:
+        """Return the days and the time, once they are valid."""
+        return Schedule(self.days.data, self.at.data)
 
     def offer(self) -> "SubscriptionForm":
         """Set the choices: the reports that the visitor may see, of terms that are not over."""
@@ -100,7 +89,8 @@ def subscribe() -> ResponseReturnValue:
 def edit(subscription_id: int) -> ResponseReturnValue:
     """Change the days and the time; this starts it again if it has stopped."""
     found = _mine(subscription_id)
-    form = ScheduleForm(data={"days": found.row.days, "at": f"{found.row.at:%H:%M}"})
+    form = SubscriptionForm(obj=found.row)
+    del form.report, form.term
     page = Confirmation(
         title=_("Change when the report comes"),
         button=_("Save"),

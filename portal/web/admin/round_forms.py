@@ -45,8 +45,8 @@ class RoundForm(WhomForm):
     rows: ClassVar = (("begins", "ends"), ("most_courses", "most_credits"), PRIORITIES)
 
     name = name_field(_l("Students see this name. For example: “First round, fall”."))
-    begins = MomentField(_l("Begins"), render_kw={"required": True})
-    ends = MomentField(_l("Ends"), render_kw={"required": True})
+    begins = MomentField(_l("Begins"))
+    ends = MomentField(_l("Ends"))
     whom = whom_field(_l("Who can take part"), missing=_l("Choose who can take part."))
     # Again, as a page shows fields in the order in which they were made.
     years = ChoicesField(_l("Class years"), chips=True)
@@ -103,7 +103,6 @@ class RoundForm(WhomForm):
     )
     public_at = MomentField(
         _l("Public value known from"),
-        render_kw={"required": True},
         description=_l(
             "No one can know the value before this moment. It must be after the end. Leave time"
             " to fix the ballots, such as a day: later than this they can’t be fixed, and the"
@@ -164,7 +163,7 @@ class RoundForm(WhomForm):
 class EndForm(Form):
     """When a round ends."""
 
-    ends = MomentField(_l("Ends"), render_kw={"required": True})
+    ends = MomentField(_l("Ends"))
     reason = ReasonField()
     begins_at = 0  # when the round begins (ms)
 

@@ -7,14 +7,23 @@ The plain and the parsed fields of `SectionForm` come from `FIELDS`, the table i
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime
 from typing import Any, ClassVar
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
-from wtforms import BooleanField, Field, FieldList, FormField, HiddenField, StringField
-from wtforms.validators import StopValidation
-from wtforms.widgets import DateInput, TextArea, TimeInput
+from wtforms import (
+    BooleanField,
+    DateField,
+    Field,
+    FieldList,
+    FormField,
+    HiddenField,
+    StringField,
+    TimeField,
+)
+from wtforms.validators import Optional, StopValidation
+from wtforms.widgets import TextArea
 
 from portal.catalog import formatting, requisites, sections
 from portal.catalog.models import Room, Section
@@ -58,7 +67,7 @@ CRN = re.compile(r"[\w.-]{1,24}")
 class ParsedField(StringField):  # type: ignore[misc]
     """A text with its own syntax, such as prerequisites; `data` is the parsed value.
 
-    `parse` raises ValueError; `wrong` is the error to show instead of its message.
+    `parse` raises ValueError.
     """
 
     def __init__(
@@ -66,12 +75,10 @@ class ParsedField(StringField):  # type: ignore[misc]
         label: str,
         parse: Callable[[str], Any],
         write: Callable[[Any], str],
-        *,
-        wrong: str = "",
         **more: Any,
     ) -> None:
         super().__init__(label, **more)
-        self.parse, self.write, self.wrong = parse, write, wrong
+        self.parse, self.write = parse, write
 
     def process_formdata(self, valuelist: list[str]) -> None:
         """Parse the text. Raise ValueError if it is invalid."""
@@ -79,7 +86,7 @@ class ParsedField(StringField):  # type: ignore[misc]
         try:
             self.data = self.parse("".join(valuelist[:1]).replace("\0", ""))
         except ValueError as error:
-            raise ValueError(str(self.wrong) or f"{self.label.text}: {error}") from error
+            raise ValueError(f"{self.label.text}: {error}") from error
 
     @property
     def written(self) -> str:
@@ -138,24 +145,8 @@ class Row(Form):
             yield self[name].name, [str(self.title) % each for each in facts]
 
 
-def _time_field(label: str) -> ParsedField:
-    return ParsedField(
-        label,
-        lambda text: time.fromisoformat(text.strip()) if text.strip() else None,
-        "{:%H:%M}".format,
-        wrong=_l("enter a time such as 14:30."),
-        widget=TimeInput(),
-    )
-
-
-def _date_field(label: str) -> ParsedField:
-    return ParsedField(
-        label,
-        lambda text: date.fromisoformat(text.strip()) if text.strip() else None,
-        date.isoformat,
-        wrong=_l("enter a date such as 2030-08-26."),
-        widget=DateInput(),
-    )
+NO_TIME = _l("enter a time such as 14:30.")
+NO_DATE = _l("enter a date such as 2030-08-26.")
 
 
 class MeetingForm(Row):
@@ -167,8 +158,8 @@ class MeetingForm(Row):
         choices=lambda: dict(zip(formatting.DAYS, formatting.day_names(), strict=True)),
         chips=True,
     )
-    starts = _time_field(_l("From"))
-    ends = _time_field(_l("To"))
+    starts = TimeField(_l("From"), [Optional()], invalid_value_message=NO_TIME)
+    ends = TimeField(_l("To"), [Optional()], invalid_value_message=NO_TIME)
     room = TextField(
         _l("Room"),
         required=False,
@@ -177,8 +168,8 @@ class MeetingForm(Row):
         render_kw={"list": "rooms"},
     )
     kind = SelectOneField(_l("Kind"))
-    first = _date_field(_l("First day"))
-    last = _date_field(_l("Last day"))
+    first = DateField(_l("First day"), [Optional()], invalid_value_message=NO_DATE)
+    last = DateField(_l("Last day"), [Optional()], invalid_value_message=NO_DATE)
     free = BooleanField(_l("Common exam: never conflicts"))
     gone = BooleanField(_l("Remove this meeting"))
     term: tuple[date, date]  # its first and its last day
@@ -199,7 +190,8 @@ class MeetingForm(Row):
             )
         if start is not None and end is not None and start >= end:
             self.refuse(_("the end time must be after the start time."), "ends")
-        if (self.starts.written or self.ends.written) and not self.days.data:
+        times = (self.starts, self.ends)
+        if any(each.data or each.errors for each in times) and not self.days.data:
             self.refuse(_("choose the days."), "days")
         first, last = self.first.data or self.term[0], self.last.data or self.term[1]
         for name, day, usual in zip(("first", "last"), (first, last), self.term, strict=True):

@@ -55,6 +55,7 @@ AS_SHORT = _l(
     "%(name)s was closed early, and the audit trail does not have its planned end. The copy is as"
     " short as the window was. Extend it once it is scheduled."
 )
+NO_DATE = _l("Enter a date such as 2030-08-26.")
 TAKEN = _l("Another term has this name, or a deleted one had it. Choose another name.")
 
 
@@ -67,16 +68,16 @@ class TermForm(Form):
         missing=_l("Give the term a name."),
         description=_l("Such as “Fall 2026”. Files that you import must use the same name."),
     )
-    starts_on = DateField(_l("First day"))
-    ends_on = DateField(_l("Last day"))
+    starts_on = DateField(_l("First day"), invalid_value_message=NO_DATE)
+    ends_on = DateField(_l("Last day"), invalid_value_message=NO_DATE)
 
     def check_together(self) -> None:
         """Check the dates, and that the last day is not before the first."""
         if not self.errors and not self.name.data.isprintable():
             self.refuse(_("Use letters, digits and visible symbols only."), "name")
         for field in (self.starts_on, self.ends_on):
-            if field.data is None or field.data.year not in YEARS:
-                self.refuse(_("Enter a date such as 2030-08-26."), field.name)
+            if not field.errors and (field.data is None or field.data.year not in YEARS):
+                self.refuse(NO_DATE, field.name)
         if not self.errors and self.ends_on.data <= self.starts_on.data:
             self.refuse(_("The last day must be after the first."), "ends_on")
 

@@ -66,14 +66,11 @@ class RulesForm(Form):
         return super().validate(extra_validators)
 
     def check_together(self) -> None:
-        """Refuse a wrong date, one far from the term, and one before an earlier deadline."""
+        """Refuse a date far from the term, and one before an earlier deadline."""
         latest = None
         for field in self.part("deadlines"):
             name, day = field.name, field.data
-            if field.errors:
-                field.errors = []
-                self.refuse(_("Enter a date such as 2030-08-26, or leave it blank."), name)
-            elif day and not self.term.starts_on - EARLY <= day <= self.term.ends_on:
+            if day and not self.term.starts_on - EARLY <= day <= self.term.ends_on:
                 first, last = self.term.starts_on - EARLY, self.term.ends_on
                 self.refuse(
                     _(
@@ -101,7 +98,8 @@ def rule_field(rule: TermRule) -> Any:
     known = {"label": rule.question or rule.label, "description": rule.hint}
     match rule.kind:
         case "day":
-            return DateField(validators=[Optional()], **known)
+            wrong = _l("Enter a date such as 2030-08-26, or leave it blank.")
+            return DateField(validators=[Optional()], invalid_value_message=wrong, **known)
         case "reasons":
             return ChoicesField(choices=_skip_reasons, chips=True, **known)
     # If students can lose a position, the form must say after how many skips.

@@ -82,7 +82,6 @@ class SourceForm(Form):
     )
     public_at = MomentField(
         _l("Public value known from"),
-        render_kw={"required": True},
         description=_l(
             "No one can know the value before this moment. The codes of the students are fixed ten"
             " minutes before it. It must be ten minutes before the opening or earlier, so that you"

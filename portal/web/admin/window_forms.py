@@ -32,8 +32,8 @@ NOT_STORED = ("csrf_token", "draft", "edit")
 class TimesForm(Form):
     """When a window begins and ends; an action deletes the field that it does not set."""
 
-    opens = MomentField(_l("Begins"), render_kw={"required": True})
-    closes = MomentField(_l("Ends"), render_kw={"required": True})
+    opens = MomentField(_l("Begins"))
+    closes = MomentField(_l("Ends"))
 
     def check(self, now: int, after: int = 0) -> bool:
         """Validate the times against each other, the ledger's clock, and the old end `after`."""
@@ -132,8 +132,8 @@ class NewWindowForm(WhomForm):
     """A new window: its name, its times, and its cohort."""
 
     name = name_field(_l("Students see this name. For example: “Seniors first”."))
-    opens = MomentField(_l("Begins"), render_kw={"required": True})
-    closes = MomentField(_l("Ends"), render_kw={"required": True})
+    opens = MomentField(_l("Begins"))
+    closes = MomentField(_l("Ends"))
     whom = whom_field(_l("Who can register"), missing=_l("Choose who can register."))
     students = StudentNumbersField(_l("Student numbers"), most=MOST_STUDENTS)
     file = FileField(

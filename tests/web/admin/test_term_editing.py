@@ -369,6 +369,7 @@ def test_wrong_details_are_named(
     form = {**LATER, "source": "", **WHY, **fields}
     sent = submit(admin, "/admin/terms/new", **form)
     assert (sent.status_code, error in sent.text) == (422, True)
+    assert "Not a valid" not in sent.text  # an error of WTForms beside ours
     with transaction() as session:
         assert session.scalars(select(Term.id)).all() == [term.id]
 

@@ -142,7 +142,7 @@ def test_all_errors_of_meetings_are_shown_at_once(admin: FlaskClient, term: Term
         "meetings_0_days": [],
         "meetings_1_days": ["Mon"],
         "meetings_1_starts": "10:00",
-        "meetings_1_ends": "9:5",
+        "meetings_1_ends": "24:05",
         "meetings_2_days": ["Mon"],
         "meetings_2_starts": "10:00",
         "meetings_2_ends": "10:00",

@@ -108,7 +108,7 @@ def drop_repeated(session: Session, import_id: int, report: Report) -> None:
     """Use the first of several rows about the same record, and report the others."""
     for row in session.execute(DELETE_REPEATED, {"id": import_id}):
         if row.line:
-            report.note("duplicate", row, detail=stored_message(RECORD_NAMES[row.kind]))
+            report.note("duplicate", row, text=RECORD_NAMES[row.kind])
 
 
 def note_new_instructors(session: Session, import_id: int, report: Report) -> None:
@@ -117,7 +117,7 @@ def note_new_instructors(session: Session, import_id: int, report: Report) -> No
     if names:
         shown = "; ".join(names[:MOST_NAMED]) + ("; …" if len(names) > MOST_NAMED else "")
         detail = stored_message(_k("%(count)s: %(names)s."), count=len(names), names=shown)
-        report.add(Note("instructors_new", "", 0, "", "", "", detail))
+        report.add(Note("instructors_new", detail=detail))
 
 
 def examples(session: Session, import_id: int, each: int) -> list[Any]:

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from portal.core.i18n import _k, stored_message
+from portal.core.i18n import _k
 from portal.exchange.importing.diff import IGNORED, Counts
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.staging import INSTRUCTOR, Bases
@@ -219,9 +219,8 @@ def keep_edits(
     found = session.execute(FIND, this).all()
     for row in found:
         here, files = change_texts(row.name, row.here.get(row.name), row.files.get(row.name))
-        detail = stored_message(BOTH, here=here, files=files)
         kind = OVERWRITTEN if overwrite else STALE if row.stale else EDITED
-        report.note(kind, row, row.name, files, detail)
+        report.note(kind, row, row.name, files, BOTH, here=here, files=files)
     if overwrite:
         return
     if found:
@@ -229,17 +228,17 @@ def keep_edits(
     for row in session.execute(LEAVE_REMOVED, this):
         report.note(REMOVED, row)
     for row in session.execute(KEEP_ADDED, this):
-        text_ = BOTH if row.instead else HERE
-        detail = stored_message(text_, here=row.name, files=row.instead)
-        report.note(EDITED, row, "instructors", row.instead, detail)
+        facts = {"here": row.name, "files": row.instead}
+        said = BOTH if row.instead else HERE
+        report.note(EDITED, row, "instructors", row.instead, said, **facts)
     _leave_deleted(session, this, report)
 
 
 def note_removed_instructors(session: Session, import_id: int, report: Report) -> None:
     """Report the instructors who are removed because the files don't name them."""
     for row in session.execute(REMOVED_INSTRUCTORS, {"id": import_id}):
-        detail = stored_message(FILES, files=row.instead) if row.instead else ""
-        report.note("instructor_removed", row, "instructors", row.instead, detail)
+        said, names = FILES if row.instead else "", row.instead
+        report.note("instructor_removed", row, "instructors", names, said, files=names)
 
 
 def _leave_deleted(session: Session, this: dict[str, Any], report: Report) -> None:
@@ -249,15 +248,13 @@ def _leave_deleted(session: Session, this: dict[str, Any], report: Report) -> No
             session.execute(text(statement), this)
         for row in session.execute(LEAVE_DELETED, this):
             if row.kind not in {"teaching", "teacher"}:
-                because = BECAUSE.get(row.because) if row.because != row.kind else None
+                because = BECAUSE.get(row.because, "") if row.because != row.kind else ""
                 kind = "no_such" if row.kind == "enrollment" else DELETED
-                detail = stored_message(because) if because else ""
-                report.note(kind, row, detail=detail)
+                report.note(kind, row, text=because)
         session.execute(LEAVE_DEPARTMENTS, this)
     for row in session.execute(LEAVE_ROOMS, this):
         for name in sorted(set(row.names)):
-            detail = stored_message(_k("The meeting has no room."))
-            report.note(DELETED, row, "location", name, detail)
+            report.note(DELETED, row, "location", name, _k("The meeting has no room."))
 
 
 def uses_deleted_rooms(session: Session, import_id: int) -> bool:

@@ -132,14 +132,15 @@ class Change(NamedTuple):
 
     def note(self, kind: str, codes: Sequence[str] = ()) -> Note:
         """Return a line of the report about it; its detail is the codes of the reasons."""
-        return Note(kind, self.file, self.line, readable_key(self.key), "", "", " ".join(codes))
+        key = readable_key(self.key)
+        return Note(kind, self.file, self.line, key, detail=" ".join(codes))
 
     def refusal(self, kind: str, codes: Sequence[str]) -> list[Note]:
         """Return notes that it is refused, and that the student keeps the old seat."""
         notes = [self.note(kind, codes)]
         if self.old_id:
             key = readable_key(self.old_key)
-            notes.append(Note("stays", self.old_file, self.old_line, key, "", "", ""))
+            notes.append(Note("stays", self.old_file, self.old_line, key))
         return notes
 
 

@@ -13,7 +13,7 @@ from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.files import Files
 from portal.exchange.importing.models import Options
 from portal.exchange.importing.oneroster_fields import METADATA, RowRefused, read_metadata
-from portal.exchange.importing.report import Report
+from portal.exchange.importing.report import Note, Report
 from portal.exchange.importing.semester import LONGEST_CODE, LONGEST_CRN
 from portal.exchange.importing.staging import Stage, key_of
 from portal.exchange.importing.tables import Progress, Row, Shape
@@ -109,7 +109,7 @@ def read_manifest(files: Files, report: Report, progress: Progress) -> Manifest:
     for name in UNUSED_FILES:
         row = found.get(f"file.{name}")
         if row and row["value"].lower() in {BULK, DELTA}:
-            Row(f"{name}.csv", 0, {}, report).note("file_needless")
+            report.add(Note("file_needless", f"{name}.csv"))
     return Manifest(version[:3], modes)
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import Select, func, insert, select, tuple_
 from sqlalchemy.orm import Session
 
 from portal.core.db import transaction
-from portal.core.i18n import in_language, translated
+from portal.core.i18n import in_language, stored_message, translated
 from portal.core.private_files import owner_only
 from portal.exchange.importing.findings import FINDINGS, Action
 from portal.exchange.importing.models import Import, ImportChange, ImportNote
@@ -30,12 +30,12 @@ class Note:
     """A line of the report; `key` names the record of its row."""
 
     kind: str
-    file: str
-    line: int
-    key: str
-    column: str
-    value: str
-    detail: str
+    file: str = ""
+    line: int = 0
+    key: str = ""
+    column: str = ""
+    value: str = ""
+    detail: str = ""
 
     @property
     def action(self) -> Action:
@@ -80,9 +80,10 @@ class Report:
             self.notes.append(replace(note, file=self.sheets.get(note.file, note.file)))
 
     def note(
-        self, kind: str, row: Any, column: str = "", value: str = "", detail: str = ""
+        self, kind: str, row: Any, column: str = "", value: str = "", text: str = "", **facts: Any
     ) -> None:
         """Report a finding about a staged row, with its `key`, `file` and `line`."""
+        detail = stored_message(text, **facts) if text else ""
         self.add(Note(kind, row.file, row.line, readable_key(row.key), column, value, detail))
 
     def counts(self) -> list[tuple[Action, str, int]]:

@@ -34,7 +34,7 @@ from portal.exchange.importing.meetings import (
 )
 from portal.exchange.importing.models import Options
 from portal.exchange.importing.named_term import day_reader, read_code
-from portal.exchange.importing.report import Report
+from portal.exchange.importing.report import Note, Report
 from portal.exchange.importing.seats import read_seats
 from portal.exchange.importing.section_rules import (
     TREES,
@@ -195,7 +195,7 @@ def read_semester(
     _complete_meetings(semester, options)
     _complete_courses(semester)
     if not {TREES, REQUISITES} & {*files.names()} and not tables.schedule:
-        Row(TREES, 0, {}, report).note("file_missing")
+        report.add(Note("file_missing", TREES))
     _read_trees(files, semester, report)
     if tables.schedule:
         read_each([each.row for each in semester.sections.values()], _read_requisites)
@@ -206,7 +206,7 @@ def read_semester(
     read_each(tables.rows("cross_lists.csv"), _read_cross_list)
     semester.listed = _listed_fields(tables)
     for name in tables.unused:
-        Row(name, 0, {}, report).note("file_needless")
+        report.add(Note("file_needless", name))
     for column, noted in semester.not_stored.items():
         text = _k("Rows with a value: %(count)s.")
         noted[0].note("not_represented", column, text, count=f"{len(noted):,}")
@@ -382,7 +382,7 @@ def _read_sections(
     if not tables.sections and not tables.schedule:
         if not (semester.here.dates or (options.starts and options.ends)):
             raise ImportFailedError(NO_SECTION, file=name)
-        Row(name, 0, {}, report).note("no_rows")
+        report.add(Note("no_rows", name))
     elif not (semester.sections or semester.ended):
         shown = tables.files.shown(name)
         of_file = (note for note in report.notes if note.file == shown)

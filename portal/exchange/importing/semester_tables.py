@@ -18,7 +18,7 @@ from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.files import Files
 from portal.exchange.importing.headings import SCHEDULE
 from portal.exchange.importing.models import Meanings, Options
-from portal.exchange.importing.report import Report
+from portal.exchange.importing.report import Note, Report
 from portal.exchange.importing.section_rules import TREES
 from portal.exchange.importing.tables import Progress, Row, Shape
 
@@ -219,7 +219,7 @@ class SemesterTables:
         if name in self.files.names():
             yield from self._read(name, name)
         elif not self.schedule:
-            Row(name, 0, {}, self.report).note("file_missing")
+            self.report.add(Note("file_missing", name))
 
     @cached_property
     def _scheduled(self) -> tuple[list[Row], list[Row]]:

@@ -285,7 +285,7 @@ def remove_unnamed(session: Session, import_id: int, kinds: Iterable[str], repor
         query = text(REMOVE_UNNAMED.format(unnamed=UNNAMED[kind], not_named=NOT_NAMED))
         session.execute(query, this | {"kind": kind})
         for key in session.scalars(STAYING, this) if kind == "section" else ():
-            report.add(Note("not_removed", "", 0, readable_key(key), "", "", ""))
+            report.add(Note("not_removed", key=readable_key(key)))
 
 
 def refuse_protected(session: Session, import_id: int, report: Report, *, people: bool) -> None:
@@ -500,7 +500,7 @@ def resolve(session: Session, import_id: int, report: Report, *, people: bool) -
 def note_namesakes(session: Session, import_id: int, report: Report) -> None:
     """Report instructors without an account who have the name of someone with an account."""
     for name, file, line in session.execute(NAMESAKES, {"id": import_id}):
-        report.add(Note("namesake", file, line, name, "instructors", name, ""))
+        report.add(Note("namesake", file, line, name, "instructors", name))
 
 
 def _refuse(session: Session, import_id: int, reason: str, report: Report) -> None:

@@ -210,7 +210,7 @@ def check_text(
         encoding = "utf-16" if raw.read(2) in UTF16 else "utf-8-sig"
     line, found = _find_garbage(files, name, encoding, longest_line)
     if found and encoding == "utf-8-sig" and SURROGATE.match(found[0]):
-        Row(name, line, {}, report).note("encoding")
+        report.add(Note("encoding", name, line))
         encoding = "cp1252"
         line, found = _find_garbage(files, name, encoding, longest_line)
     if found:

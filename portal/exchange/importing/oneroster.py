@@ -1,7 +1,6 @@
 """OneRoster 1.1 and 1.2: reads its files into staged records."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Any
@@ -175,13 +174,14 @@ def stage_oneroster(
             continue
         shape = Shape(NEEDED[file], _standard_names)
         for row in tables.rows(files, f"{file}.csv", shape, report, progress):
-            if not _is_sound(row):
-                continue
-            if row["status"].lower() == REMOVED:
-                _remove(roster, file, row)
-            else:
-                with suppress(RowRefused):
+            try:
+                _check(row)
+                if row["status"].lower() == REMOVED:
+                    _remove(roster, file, row)
+                else:
                     read(roster, row)
+            except RowRefused as refused:
+                row.note(*refused.args)
     stage.unnamed = {
         kind
         for file, kind in COMPLETE
@@ -190,17 +190,17 @@ def stage_oneroster(
     }
 
 
-def _is_sound(row: Row) -> bool:
-    """Return whether a row has an ID and a readable date. Report it otherwise."""
+# Readers of rows. They raise RowRefused.
+
+
+def _check(row: Row) -> None:
+    """Check that a row has an ID and a readable date."""
     if not row["sourcedId"] or not row["sourcedId"].isprintable():
-        row.note("no_key", "sourcedId")
-        return False
+        raise RowRefused("no_key", "sourcedId")
     try:
         _moment(row["dateLastModified"] or "2000-01-01")
     except ValueError:
-        row.note("unreadable", "dateLastModified")
-        return False
-    return True
+        raise RowRefused("unreadable", "dateLastModified") from None
 
 
 def _moment(written: str) -> datetime:
@@ -222,9 +222,9 @@ def _remove(roster: Roster, file: str, row: Row) -> None:
             kind = {"classes": "class", "users": "user"}[file]
             roster.stage.put("id_removal", key_of(kind, row["sourcedId"]), {}, row, removes=True)
         case "roles":
-            row.note("role_kept", "role")
+            raise RowRefused("role_kept", "role")
         case _:
-            row.note("kept_for_others")
+            raise RowRefused("kept_for_others")
 
 
 def _read_org(roster: Roster, row: Row) -> None:
@@ -232,49 +232,47 @@ def _read_org(roster: Roster, row: Row) -> None:
     name = row["name"][: LONGEST["name"]]
     if row["type"].lower() != "department":
         roster.schools[row["sourcedId"]] = name
-        return None
+        return
     metadata = read_metadata("department", row)
     code = (row["identifier"] or row["sourcedId"]).upper()
     if len(code) > LONGEST_CODE or not code.isprintable():
-        return row.note("unreadable", "identifier", _k("The code is too long."))
+        raise RowRefused("unreadable", "identifier", _k("The code is too long."))
     if "subject" in metadata:
         subject = {"name": name, "department": metadata["subject"]}
-        return roster.put("subject", "subject", code, subject, row)
+        roster.put("subject", "subject", code, subject, row)
+        return
     roster.departments[row["sourcedId"]] = code
     facts = {"name": name, "school": roster.schools.get(row["parentSourcedId"], "")}
-    return roster.put("org", "department", code, facts | metadata, row)
+    roster.put("org", "department", code, facts | metadata, row)
 
 
 def _read_session(roster: Roster, row: Row) -> None:
     """Stage a term; school years and grading periods are left out."""
     if row["type"] not in TERM_TYPES:
-        return row.note("no_term", "type")
+        raise RowRefused("no_term", "type")
     metadata = read_metadata("term", row)
     name = " ".join(row["title"].split())
     if not name or len(name) > LONGEST["term"] or not name.isprintable():
-        return row.note("unreadable", "title")
+        raise RowRefused("unreadable", "title")
     try:
         starts, ends = (date.fromisoformat(row[each]) for each in ("startDate", "endDate"))
     except ValueError:
-        return row.note("unreadable", "startDate", _k("Write dates as 2026-08-31."))
-    wrong = _wrong_days(starts, ends, metadata)
-    if wrong:
-        return row.note("unreadable", *wrong)
+        why = _k("Write dates as 2026-08-31.")
+        raise RowRefused("unreadable", "startDate", why) from None
+    _check_days(starts, ends, metadata)
     roster.terms[row["sourcedId"]] = name
     dates = {"starts": starts.isoformat(), "ends": ends.isoformat()}
-    return roster.put("session", "term", name, dates | metadata, row)
+    roster.put("session", "term", name, dates | metadata, row)
 
 
-def _wrong_days(starts: date, ends: date, metadata: dict[str, Any]) -> tuple[str, str] | None:
-    """Return the column whose days are impossible, and why."""
+def _check_days(starts: date, ends: date, metadata: dict[str, Any]) -> None:
+    """Check that the days of a term are possible."""
     if ends < starts:
-        return "endDate", _k("The date is before the first day.")
+        raise RowRefused("unreadable", "endDate", _k("The date is before the first day."))
     days = [metadata[each] for each in DEADLINES if metadata.get(each)]
     if days != sorted(days) or (days and days[-1] > ends.isoformat()):
-        return METADATA, _k(
-            "Deadlines must be in the order add, drop, withdraw, and not after the last day."
-        )
-    return None
+        why = _k("Deadlines must be in the order add, drop, withdraw, and not after the last day.")
+        raise RowRefused("unreadable", METADATA, why)
 
 
 def _read_course(roster: Roster, row: Row) -> None:
@@ -283,7 +281,7 @@ def _read_course(roster: Roster, row: Row) -> None:
     try:
         code = code_of(row["courseCode"] or row["sourcedId"])
     except Unreadable as error:
-        return row.note("unreadable", "courseCode", error)
+        raise RowRefused("unreadable", "courseCode", error) from None
     subject = metadata.pop("subject", subject_of(code))
     department = metadata.pop("department", "") or roster.departments.get(
         row["orgSourcedId"], subject
@@ -294,7 +292,7 @@ def _read_course(roster: Roster, row: Row) -> None:
     roster.courses[row["sourcedId"]] = code
     title = " ".join(row["title"].split())[: LONGEST["title"]] or code
     facts = {"title": title, "subject": subject, "department": department}
-    return roster.put("course", "course", code, facts | metadata, row)
+    roster.put("course", "course", code, facts | metadata, row)
 
 
 def _read_class(roster: Roster, row: Row) -> None:
@@ -302,15 +300,15 @@ def _read_class(roster: Roster, row: Row) -> None:
     metadata = read_metadata("section", row)
     course = roster.known("course", row["courseSourcedId"])
     if course is None:
-        return row.note("no_such", "courseSourcedId")
+        raise RowRefused("no_such", "courseSourcedId")
     terms = (roster.known("session", each.strip()) for each in row["termSourcedIds"].split(","))
     term = next((each for each in terms if each), None)
     if term is None:
-        return row.note("no_such", "termSourcedIds")
+        raise RowRefused("no_such", "termSourcedIds")
     crn = metadata.pop("crn", row["sourcedId"])
     if not crn or len(crn) > LONGEST_CRN or not crn.isprintable():
-        text = _k("At most %(most)s characters each.")
-        return row.note("unreadable", "sourcedId", text, most=LONGEST_CRN)
+        why = Unreadable(_k("At most %(most)s characters each."), most=LONGEST_CRN)
+        raise RowRefused("unreadable", "sourcedId", why)
     key = key_of(term, crn)
     for instructor in metadata.pop("instructors", []):  # those without an account
         name, department = instructor
@@ -326,16 +324,15 @@ def _read_class(roster: Roster, row: Row) -> None:
     if metadata.get("pool"):
         facts["pool"], capacity = metadata["pool"]
         roster.stage.put("pool", key_of(term, facts["pool"]), {"capacity": capacity})
-    return roster.put("class", "section", key, facts, row)
+    roster.put("class", "section", key, facts, row)
 
 
 def _read_role(roster: Roster, row: Row) -> None:
     """Remember a role of a user, in 1.2."""
     role = row["role"].lower()
     if role not in ROLES:
-        return row.note("other_role", "role")
+        raise RowRefused("other_role", "role")
     roster.roles[role].add(row["userSourcedId"])
-    return None
 
 
 def _read_user(roster: Roster, row: Row) -> None:
@@ -346,14 +343,15 @@ def _read_user(roster: Roster, row: Row) -> None:
     name = " ".join(f"{given} {family}".split())[: LONGEST["name"]]
     for column, value in (("username", username), ("givenName", name)):
         if not value or len(value) > LONGEST.get(column, len(value)) or not value.isprintable():
-            return row.note("unreadable", column)
+            raise RowRefused("unreadable", column)
     role, users = row["role"].lower(), roster.roles
     roles = [each for each in ROLES if each == role or row["sourcedId"] in users[each]]
     if row["enabledUser"].lower() == "false":
         roster.stage.put("account", username, {}, row, removes=True)
-        return roster.name("user", row, username)
+        roster.name("user", row, username)
+        return
     if not roles and roster.all_roles:
-        return row.note("other_role", "role")
+        raise RowRefused("other_role", "role")
     metadata = read_metadata("user", row)
     contact = {"name": name, "email": row["email"][: LONGEST["email"]]}
     roster.put("user", "account", username, contact, row)
@@ -363,21 +361,20 @@ def _read_user(roster: Roster, row: Row) -> None:
     if "student" in roles:
         number = row["identifier"] or row["sourcedId"]
         if len(number) > LONGEST_STUDENT_NUMBER or not number.isprintable():
-            return row.note("unreadable", "identifier", _k("The number is too long."))
+            raise RowRefused("unreadable", "identifier", _k("The number is too long."))
         facts = {"account": username} | metadata.get("student", {})
         facts |= {"adviser": row[ADVISER]} if row[ADVISER] else {}
         roster.put("student", "student", number, facts, row)
-    return None
 
 
 def _read_enrollment(roster: Roster, row: Row) -> None:
     """Stage an enrollment, which is resolved when all IDs are known."""
     facts = _enrollment(row)
     if facts["role"] not in ROLES:
-        return row.note("other_role", "role")
+        raise RowRefused("other_role", "role")
     metadata = read_metadata("enrollment", row)
     roster.seats = roster.seats or facts["role"] == "student"
-    return roster.stage.put("by_id", key_of(*facts.values()), facts | metadata, row)
+    roster.stage.put("by_id", key_of(*facts.values()), facts | metadata, row)
 
 
 def _enrollment(row: Row) -> dict[str, str]:

@@ -12,6 +12,7 @@ from portal.catalog import grades, requisites
 from portal.catalog.record_details import RecordField
 from portal.catalog.restrictions import KINDS, RULES
 from portal.catalog.section_fields import PLAIN
+from portal.catalog.spellings import Unreadable
 from portal.catalog.term_fields import TERM_RULES, TermRule
 from portal.core.i18n import _k
 from portal.core.settings import LONGEST_GRADE
@@ -34,7 +35,7 @@ TIME = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2})?")
 
 
 class RowRefused(Exception):
-    """The row is reported, and not imported."""
+    """The row is not imported. Its arguments are those of `Row.note`."""
 
 
 def read_metadata(kind: str, row: Row) -> dict[str, Any]:
@@ -48,12 +49,11 @@ def read_metadata(kind: str, row: Row) -> dict[str, Any]:
             return found
     except ValidationError as error:
         parts = ", ".join(map(str, error.messages_dict))[:200]
-        row.note("unreadable", METADATA, _k("These values can’t be read: %(parts)s."), parts=parts)
-        raise RowRefused from error
+        why = Unreadable(_k("These values can’t be read: %(parts)s."), parts=parts)
+        raise RowRefused("unreadable", METADATA, why) from error
     except (ValueError, RecursionError):
         pass
-    row.note("unreadable", METADATA, _k("It is not valid JSON."))
-    raise RowRefused
+    raise RowRefused("unreadable", METADATA, _k("It is not valid JSON."))
 
 
 # Checks of values

@@ -119,6 +119,8 @@ class Section:
     course: Course
     credits: Credits
     fields: dict[str, Any]  # of its record that need no other row
+    stored: dict[str, Any]  # what the portal has of it
+    is_new: bool
     meetings: list[Meeting] = field(default_factory=list)
     changes_meetings: bool = False  # whether the files state any of them, or erase them
     instructors: dict[str, None] = field(default_factory=dict)
@@ -320,15 +322,13 @@ def _complete_courses(semester: Semester) -> None:
 
 def _complete_credits(semester: Semester) -> None:
     """Give courses the credits of their sections, and those to new sections of unread credits."""
-    unread = {
-        crn: section
-        for crn, section in semester.sections.items()
-        if "credits" in section.refused and crn not in semester.here.sections
-    }
-    for crn, section in semester.sections.items():
+    unread = []
+    for section in semester.sections.values():
         course = section.course
-        exactly = course.credits and course.row["revision"]  # as the portal has them
-        if exactly or crn in unread:
+        if section.is_new and "credits" in section.refused:
+            unread.append(section)
+            continue
+        if course.credits and course.row["revision"]:  # as the portal has them
             continue
         low, high = course.credits or section.credits
         course.credits = min(low, section.credits[0]), max(high, section.credits[1])
@@ -336,7 +336,7 @@ def _complete_credits(semester: Semester) -> None:
         if course.credits is None:
             course.row.note("credits_missing", "credits", _k("0 until it has a section."))
             course.credits = NO_CREDITS
-    for section in unread.values():
+    for section in unread:
         section.credits = section.course.credits or NO_CREDITS
 
 
@@ -406,7 +406,7 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     if code is None:
         return None
     course = semester.courses.get(code) or _course_of(row, code, semester)
-    credits_, kept = _read_section_credits(row, course, semester.here)
+    credits_, kept = _read_section_credits(row, course, stored)
     if credits_ is None:
         return row.note("unreadable", "credits", _k("The course has none either."))
     unread = {"credits"} if kept else set[str]()
@@ -418,7 +418,7 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
         row.values["consent"] = "Y"
     plain = {each.name: _read_field(row, each) for each in PLAIN if each.imported_from}
     fields = plain | seats
-    section = Section(row, course, credits_, fields, refused=unread)
+    section = Section(row, course, credits_, fields, stored, new, refused=unread)
     lists: list[ValueList] = []
     section.restrict(restrictions_of(row, rules, "restrictions", lists))
     semester.value_lists += ((section, each) for each in lists)
@@ -487,16 +487,16 @@ def _number_sections(semester: Semester) -> None:
     taken = {
         (each["course"], each.get("number", "").lstrip("0")): crn for crn, each in here.items()
     }
-    for crn, section in semester.sections.items():
+    for section in semester.sections.values():
         place = section.course.code, section.fields["number"].lstrip("0")
-        if crn not in here and place in taken and place[1]:
+        if not section.stored and place in taken and place[1]:
             section.row.note(
                 "number_taken", "section", _k("The other is CRN %(crn)s."), crn=taken[place]
             )
     for crn, section in semester.sections.items():
         taken[section.course.code, section.fields["number"].lstrip("0")] = crn
     for crn, section in semester.sections.items():
-        if crn in semester.here.sections or section.fields["number"]:
+        if section.fields["number"] or not section.is_new:
             continue
         code = section.course.code
         free = next(number for number in count(1) if (code, f"{number}") not in taken)
@@ -527,7 +527,7 @@ def _keep_not_stored(row: Row, semester: Semester, *columns: str) -> None:
 
 
 def _read_section_credits(
-    row: Row, course: Course, here: KnownRecords
+    row: Row, course: Course, stored: dict[str, Any]
 ) -> tuple[Credits | None, bool]:
     """Return the section's credits, and whether they are others because its own can't be read.
 
@@ -536,7 +536,6 @@ def _read_section_credits(
     try:
         return credits_of(row["credits"]), False
     except Unreadable as error:
-        stored = here.records.sections.get(row["crn"])
         if stored and row["credits"]:
             row.note("credits_unreadable", "credits", error)
             low, high = (Decimal(each) / 100 for each in stored["credits"])
@@ -598,13 +597,13 @@ def _read_meetings(tables: SemesterTables, semester: Semester, *, erase: bool) -
             found.lists_instructors |= "instructors" in row.values
             _keep_not_stored(row, semester, "frequency")
     for crn, section in semester.sections.items():
-        if crn in semester.here.sections:
-            _change_meetings(section, met[crn], tables, semester, erase=erase)
-        else:
+        if section.is_new:
             stated = filter(_tells_meeting, met[crn])
             section.meetings = [read_meeting(row, semester.read_day) for row in stated]
             if any(each.unread for each in section.meetings):
                 section.refused.add("meetings")
+        else:
+            _change_meetings(section, met[crn], tables, semester, erase=erase)
 
 
 def _change_meetings(
@@ -614,7 +613,7 @@ def _change_meetings(
     if erase and not rows and tables.schedule and not _has_times(section.row):
         rows = [section.row]  # a blank room erases the room
     if rows:
-        stored = semester.here.records.sections.get(section.row["crn"], {}).get("meetings", [])
+        stored = section.stored.get("meetings", [])
         exported = bool(section.row["revision"])
         section.meetings = change_meetings(
             rows, stored, semester.read_day, erase=erase, exported=exported
@@ -646,11 +645,10 @@ def _complete_meetings(semester: Semester, options: Options) -> None:
     for crn, section in semester.sections.items():
         if any(one.overlaps(other) for one, other in combinations(section.meetings, 2)):
             section.row.note("overlaps_itself")
-        stored = semester.here.records.sections.get(crn, {}).get("meetings", [])
         for each in section.meetings:
             dates = each.first or date.min, each.last or date.max
             within = dates[0] <= semester.ends_on and dates[1] >= semester.starts_on
-            if not within and each.facts() not in stored:
+            if not within and each.facts() not in section.stored.get("meetings", ()):
                 outside[dates][crn] = section.row
     for (first, last), rows in outside.items():
         text = _k("%(first)s to %(last)s. Sections: %(count)s.")

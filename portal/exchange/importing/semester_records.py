@@ -57,38 +57,16 @@ def stage_semester(
         )
     semester = read_semester(files, options, report, progress, here)
     _stage_term(stage, semester, options)
-    for code, (title, school) in semester.departments.items():
-        named = {"name": title} if title != code else {}
-        erases = school is not None and (options.erase or not here.dates)
-        if school or (named and erases):
-            named["school"] = school or ""
-        stage.put("department", code, {} if code in here.shared else named)
-    _stage_subjects(stage, semester, here, report)
+    _stage_departments(stage, semester, options)
+    _stage_subjects(stage, semester, report)
     for code, course in semester.courses.items():
         revision = here.records.course_revision(code)
         stage.bases.compare("course", code, course.row["revision"], revision)
         stage.put("course", code, _known_part(course, here, options), course.row)
         if course.listed:
             _note_unchanged_course(course, here, erase=options.erase)
-    for crn in semester.refused & here.sections:
-        stage.put("section", key_of(name, crn), {})
-    rows = {crn: each.row for crn, each in semester.sections.items()} | semester.ended
-    for crn, row in rows.items():
-        stored = here.records.sections.get(crn)
-        unread = semester.sections[crn].refused if crn in semester.sections else ()
-        place = key_of(name, crn)
-        if stored:
-            note_not_offered(row, stored)
-        stage_status(stage, row, place, stored, overwrite=options.overwrite, unread=unread)
-    unread_values = values_of(semester, report)
-    for crn, section in semester.sections.items():
-        key = key_of(name, crn)
-        base = Base.read(section.row["revision"])
-        stage.bases.compare("section", key, base.revision, here.records.section_revision(crn))
-        fields = _known_fields(section, semester, options, unread_values.get(crn))
-        stage.put("section", key, fields, section.row)
-        _stage_instructors(stage, section, key, here, options)
-        _note_unchanged_cells(section, base, here, files.names(), erase=options.erase)
+    _stage_statuses(stage, semester, options)
+    _stage_sections(stage, semester, options, files, report)
     _note_unknown_values(semester)
     _note_unknown_courses(semester)
     stage.unnamed = _complete_kinds(semester) if options.remove else set()
@@ -111,7 +89,18 @@ def _stage_term(stage: Stage, semester: Semester, options: Options) -> None:
         stage.put("source", key_of("term", semester.term_code), {"key": name})
 
 
-def _stage_subjects(stage: Stage, semester: Semester, here: KnownRecords, report: Report) -> None:
+def _stage_departments(stage: Stage, semester: Semester, options: Options) -> None:
+    """Stage the departments; those of other terms' courses stay as they are."""
+    here = semester.here
+    for code, (title, school) in semester.departments.items():
+        named = {"name": title} if title != code else {}
+        erases = school is not None and (options.erase or not here.dates)
+        if school or (named and erases):
+            named["school"] = school or ""
+        stage.put("department", code, {} if code in here.shared else named)
+
+
+def _stage_subjects(stage: Stage, semester: Semester, report: Report) -> None:
     """Stage the subjects of courses, and those for majors that only restrictions name.
 
     A subject of a department's code has its name, any other its own code. A value that may
@@ -121,11 +110,11 @@ def _stage_subjects(stage: Stage, semester: Semester, here: KnownRecords, report
     departments = {subject_of(code): each.department for code, each in semester.courses.items()}
     for code, department in departments.items():
         name = semester.departments.get(code, (code, ""))[0]
-        stays = code in here.shared or (code in known and code not in semester.departments)
+        stays = code in semester.here.shared or (code in known and code not in semester.departments)
         stage.put("subject", code, {} if stays else {"name": name, "department": department})
         known.setdefault(code, name)
     names = {name.casefold() for name in known.values()}
-    listed = (rule for crn in semester.sections for rule in _new_restrictions(semester, crn))
+    listed = (rule for each in semester.sections.values() for rule in _new_restrictions(each))
     for name in dict.fromkeys(value for _rule, kind, value in listed if kind in MAJORS):
         if name.casefold() in names or name.upper() in known or name in semester.asked_about:
             continue
@@ -137,10 +126,42 @@ def _stage_subjects(stage: Stage, semester: Semester, here: KnownRecords, report
         row.note("major_added", "value", _k("Its code is %(code)s."), code=code)
 
 
-def _new_restrictions(semester: Semester, crn: str) -> list[list[str]]:
+def _stage_statuses(stage: Stage, semester: Semester, options: Options) -> None:
+    """Stage the statuses of an export that someone edited, and report those that stay."""
+    name = name_of(options)
+    rows = {crn: each.row for crn, each in semester.sections.items()} | semester.ended
+    for crn, row in rows.items():
+        stored = semester.here.records.sections.get(crn)
+        unread = semester.sections[crn].refused if crn in semester.sections else ()
+        if stored:
+            note_not_offered(row, stored)
+        overwrite = options.overwrite
+        stage_status(stage, row, key_of(name, crn), stored, overwrite=overwrite, unread=unread)
+
+
+def _stage_sections(
+    stage: Stage, semester: Semester, options: Options, files: Files, report: Report
+) -> None:
+    """Stage the sections and who teaches them; refused ones are only named."""
+    name, here = name_of(options), semester.here
+    for crn in semester.refused & here.sections:
+        stage.put("section", key_of(name, crn), {})
+    unread_values = values_of(semester, report)
+    for crn, section in semester.sections.items():
+        key = key_of(name, crn)
+        base = Base.read(section.row["revision"])
+        stage.bases.compare("section", key, base.revision, here.records.section_revision(crn))
+        fields = _known_fields(section, semester.listed, options, unread_values.get(crn))
+        stage.put("section", key, fields, section.row)
+        _stage_instructors(stage, section, key, here, options)
+        if section.stored:
+            names = here.records.names(crn)
+            _note_unchanged_cells(section, base, names, files.names(), erase=options.erase)
+
+
+def _new_restrictions(section: Section) -> list[list[str]]:
     """Return the restrictions of a section; in an export, those that the portal does not have."""
-    section, stored = semester.sections[crn], semester.here.records.sections.get(crn, {})
-    known = stored.get("restrictions", ()) if section.row["revision"] else ()
+    known = section.stored.get("restrictions", ()) if section.row["revision"] else ()
     return [each for each in map(list, section.restrictions) if each not in known]
 
 
@@ -158,7 +179,7 @@ def _note_unknown_values(semester: Semester) -> None:
     }
     unknown: dict[tuple[str, str], dict[str, Row]] = defaultdict(dict)
     for crn, section in semester.sections.items():
-        for _rule, kind, value in _new_restrictions(semester, crn):
+        for _rule, kind, value in _new_restrictions(section):
             if kind in known and value.casefold() not in known[kind]:
                 unknown[kind, value][crn] = section.row
     for (kind, value), rows in unknown.items():
@@ -172,11 +193,10 @@ def _note_unknown_courses(semester: Semester) -> None:
     """Report once each course that sections newly require and that is nowhere to be found."""
     known = semester.courses.keys() | semester.here.courses.keys()
     rows: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for crn, section in semester.sections.items():
-        stored = semester.here.records.sections.get(crn, {})
+    for section in semester.sections.values():
         for name in REQUISITES_IN_WORDS:
             tree = section.fields.get(name)
-            if tree != stored.get(name):
+            if tree != section.stored.get(name):
                 for code in {*codes(tree)} - known:
                     rows[name, code].append(section.row)
     for (name, code), found in sorted(rows.items(), key=lambda each: each[0]):
@@ -258,20 +278,19 @@ def _section_fields(section: Section) -> dict[str, Any]:
 
 
 def _known_fields(
-    section: Section, semester: Semester, options: Options, unread: dict[str, list[str]] | None
+    section: Section, listed: set[str], options: Options, unread: dict[str, list[str]] | None
 ) -> dict[str, Any]:
     """Return the fields of a section that the files know, and the unread values of a new one."""
-    crn, fields = section.row["crn"], _section_fields(section)
-    if crn not in semester.here.sections:
+    fields, stored = _section_fields(section), section.stored
+    if section.is_new:
         return fields | ({"unread": unread} if unread else {})
-    stored = semester.here.records.sections.get(crn, {})
     # Spreadsheets drop the zeros of a number such as 01.
     if fields["number"].lstrip("0") == stored.get("number", "").lstrip("0"):
         del fields["number"]
-    blank = _blank_fields(section, stored)
+    blank = _blank_fields(section)
     erased = set()
     if options.erase:  # a blank title or kind is not filled, and no section is without a number
-        present = semester.listed | _fields_with_columns(section.row)
+        present = listed | _fields_with_columns(section.row)
         stays = section.refused | {"number"}
         erased = {each for each in present - stays if stored.get(each)}
         blank -= erased
@@ -301,7 +320,7 @@ def _fields_with_columns(row: Row) -> set[str]:
     return found - REQUISITES_IN_WORDS.keys() if row.file == SECTIONS else found
 
 
-def _blank_fields(section: Section, stored: dict[str, Any]) -> set[str]:
+def _blank_fields(section: Section) -> set[str]:
     """Return the fields of a section that the files leave out."""
     row = section.row
     written = {name: row[column] for name, column in COLUMNS.items()} | {
@@ -314,8 +333,8 @@ def _blank_fields(section: Section, stored: dict[str, Any]) -> set[str]:
     }
     if "schedule_type" not in row.values and section.changes_meetings:
         # The kind of its meetings, if it is that already.
-        kind = _kind_of(map(Meeting.of, stored.get("meetings", ())))
-        written["kind"] = section.meetings and stored.get("kind", "") in {"", kind}
+        kind = _kind_of(map(Meeting.of, section.stored.get("meetings", ())))
+        written["kind"] = section.meetings and section.stored.get("kind", "") in {"", kind}
     unclear = {
         each.name
         for each in PLAIN
@@ -383,16 +402,14 @@ OF_COURSE = {
 
 
 def _note_unchanged_cells(
-    section: Section, base: Base, here: KnownRecords, files: Collection[str], *, erase: bool
+    section: Section, base: Base, names: list[str], files: Collection[str], *, erase: bool
 ) -> None:
     """Report the blank cells, missing rows and edits of a section that change nothing.
 
-    Only the files of an export tell which number of students is an edit.
+    `names` are its instructors here. Only the files of an export tell which number of students is
+    an edit.
     """
-    row, crn = section.row, section.row["crn"]
-    stored = here.records.sections.get(crn)
-    if stored is None:
-        return
+    row, stored = section.row, section.stored
     if base.enrolled and row["enrolled"] not in {"", base.enrolled}:
         row.note("enrolled_unchanged", "enrolled", EXPORTED, was=base.enrolled)
     # In other files, a section without a status is offered.
@@ -401,12 +418,11 @@ def _note_unchanged_cells(
     if erase:
         return
     _note_blank(row, "blank_unchanged", ERASABLE, stored)
-    names = here.records.names(crn)
     if names and not section.instructors and "instructors" in row.values:
         row.note("blank_unchanged", "instructors", HERE, here=", ".join(names))
     for field, file in _missing(section, files):
         if stored.get(field):
-            other = Row(file, 0, {"crn": crn}, row.report)
+            other = Row(file, 0, {"crn": row["crn"]}, row.report)
             other.note("rows_unchanged", "", HERE, here=value_text(field, stored))
 
 

@@ -2,20 +2,26 @@
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
+from portal.core.errors import Refused
+from portal.core.i18n import _l
 from portal.people.models import Account, Hold, Student
 from portal.people.signals import hold_changed
 from portal.people.student_profile import is_advised_by, is_adviser
 
 
-class NoSuchHold(LookupError):
-    """The student does not exist, or has no such hold."""
+class HoldRefused(Refused):
+    """The student has no such hold, or not one that the adviser may change."""
+
+    texts: ClassVar = {
+        "gone": _l("You no longer advise this student, or the registrar’s office lifted the hold.")
+    }
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,7 @@ class NewHold:
 def place(student: int, wanted: NewHold, *, by: int, why: str) -> bool:
     """Place the hold and return True; False if the student has the same hold already.
 
-    Raises NoSuchHold.
+    Raises HoldRefused.
     """
     with transaction() as session:
         _lock_student(session, student)
@@ -52,7 +58,7 @@ def place(student: int, wanted: NewHold, *, by: int, why: str) -> bool:
 
 
 def lift(student: int, hold_id: int, *, by: int, why: str, as_adviser: bool = False) -> bool:
-    """Lift the hold and return True; False if it has been lifted already. Raises NoSuchHold.
+    """Lift the hold and return True; False if it has been lifted already. Raises HoldRefused.
 
     With `as_adviser` it is a clearance: `by` must advise the student, and the hold wait for it.
     """
@@ -70,13 +76,13 @@ def lift(student: int, hold_id: int, *, by: int, why: str, as_adviser: bool = Fa
 def take_back(student: int, hold_id: int, *, by: int, why: str, as_adviser: bool = False) -> bool:
     """Take back the clearance that lifted the hold; return False if the hold is in force.
 
-    Raises NoSuchHold, also if it never waited for a clearance. With `as_adviser`, `by` must advise
+    Raises HoldRefused, also if it never waited for a clearance. With `as_adviser`, `by` must advise
     the student, and an adviser must have given it: what the registrar's office lifted stays so.
     """
     with transaction() as session:
         hold = _locked(session, student, hold_id, by if as_adviser else None)
         if not hold.adviser_lifts or (as_adviser and hold.lifted_at and not hold.cleared_by_id):
-            raise NoSuchHold(hold_id)
+            raise HoldRefused("gone")
         if not hold.lifted_at:
             return False
         before = _audit_facts(hold)
@@ -94,19 +100,19 @@ def _locked(session: Session, student: int, hold_id: int, adviser: int | None) -
         advises = select(Account.id).join(Student, is_advised_by(Account.id))
         advises = advises.where(Student.id == student, Account.id == adviser, is_adviser(Account))
         if session.scalar(advises.with_for_update(read=True, of=Account)) is None:
-            raise NoSuchHold(hold_id)
+            raise HoldRefused("gone")
         which.append(Hold.adviser_lifts.is_(True))
     hold = session.scalar(select(Hold).where(*which))
     if hold is None:
-        raise NoSuchHold(hold_id)
+        raise HoldRefused("gone")
     return hold
 
 
 def _lock_student(session: Session, student: int) -> None:
-    """Lock the student, so that two equal requests see each other; raises NoSuchHold."""
+    """Lock the student, so that two equal requests see each other; raises HoldRefused."""
     known = select(Student.id).where(Student.id == student, Student.deleted_at.is_(None))
     if session.scalar(known.with_for_update()) is None:
-        raise NoSuchHold(student)
+        raise HoldRefused("gone")
 
 
 def _record(

@@ -1,9 +1,8 @@
 """Changes of a student's record: holds, permissions, completed courses and privacy."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from flask import Blueprint, abort, make_response, request
 from flask.typing import ResponseReturnValue
@@ -28,8 +27,8 @@ from portal.people.student_records import (
 from portal.recorder.promotion import retry_skipped
 from portal.registration.next_steps import find_section
 from portal.registration.reasons import OBSTACLES, PERMISSIONS
-from portal.web.admin.students import address_of, record_or_404
-from portal.web.confirm import Confirmation, NotPossible, confirm, done, seen_number
+from portal.web.admin.students import confirm_about, record_or_404
+from portal.web.confirm import done, seen_number
 from portal.web.forms import (
     ChoicesField,
     DayField,
@@ -52,24 +51,6 @@ OFFICE_LIFTS = Message(
 OVERRIDABLE = {code: OBSTACLES[code] for code in PERMISSIONS}
 
 Row = TypeVar("Row", Hold, PermissionRecord)
-
-
-def _confirm(
-    record: StudentRecord,
-    act: Callable[[str], ResponseReturnValue | None],
-    form: Form | None = None,
-    *,
-    facts: Sequence[tuple[str, str]] = (),
-    **texts: Any,
-) -> ResponseReturnValue:
-    """Confirm a change of the record; a message of `act` is shown on the student's page."""
-    who = record.profile
-    page = Confirmation(
-        back=(address_of(who.student), who.name),
-        facts=[(_("Student"), f"{who.name}, {who.number}"), *facts],
-        **texts,
-    )
-    return confirm(page, act, form)
 
 
 def _one(rows: Iterable[Row], number: int) -> Row:
@@ -125,7 +106,7 @@ def place_hold(student_id: int) -> ResponseReturnValue:
             return _("Hold placed on %(name)s.", name=name)
         return _("%(name)s already has this hold.", name=name)
 
-    return _confirm(
+    return confirm_about(
         record,
         act,
         form,
@@ -154,8 +135,9 @@ def lift_hold(student_id: int, hold_id: int) -> ResponseReturnValue:
     when = local_clock().short(hold.lifted_at) if hold.lifted_at else ""
 
     def act(reason: str) -> str:
-        with _as_adviser() as which:
-            lifted = holds.lift(student_id, hold_id, by=visitor().id, why=reason, **which)
+        lifted = holds.lift(
+            student_id, hold_id, by=visitor().id, why=reason, as_adviser=_as_adviser()
+        )
         retry_skipped(student_id)
         return _("Hold lifted.") if lifted else _("This hold was already lifted.")
 
@@ -164,7 +146,7 @@ def lift_hold(student_id: int, hold_id: int) -> ResponseReturnValue:
         " are checked again."
     )
     waits = hold.adviser_lifts
-    return _confirm(
+    return confirm_about(
         record,
         act,
         title=_("Clear the student to register") if waits else _("Lift the hold"),
@@ -186,11 +168,12 @@ def take_back(student_id: int, hold_id: int) -> ResponseReturnValue:
         abort(404)
 
     def act(reason: str) -> str:
-        with _as_adviser() as which:
-            taken = holds.take_back(student_id, hold_id, by=visitor().id, why=reason, **which)
+        taken = holds.take_back(
+            student_id, hold_id, by=visitor().id, why=reason, as_adviser=_as_adviser()
+        )
         return _("Clearance taken back.") if taken else _("The student is not cleared.")
 
-    return _confirm(
+    return confirm_about(
         record,
         act,
         title=_("Take back the clearance"),
@@ -212,18 +195,13 @@ def _about(hold: Hold) -> list[tuple[str, str]]:
 
 def _demand_clearance(hold: Hold) -> None:
     """Refuse an adviser another hold than one that waits for a clearance."""
-    if not visitor().may(Right.CHANGE_HOLDS) and not hold.adviser_lifts:
+    if _as_adviser() and not hold.adviser_lifts:
         abort(make_response(answer(403, OFFICE_LIFTS)))
 
 
-@contextmanager
-def _as_adviser() -> Iterator[dict[str, bool]]:
-    """Give the argument for a change of a hold; say why if an adviser may not make it."""
-    try:
-        yield {"as_adviser": not visitor().may(Right.CHANGE_HOLDS)}
-    except holds.NoSuchHold:
-        text = _("You no longer advise this student, or the registrar’s office lifted the hold.")
-        raise NotPossible(text) from None
+def _as_adviser() -> bool:
+    """Return whether the visitor may change holds of advisees alone."""
+    return not visitor().may(Right.CHANGE_HOLDS)
 
 
 # Permissions
@@ -284,7 +262,7 @@ def grant(student_id: int) -> ResponseReturnValue:
         " apply. To give a seat at once, adjust the student’s classes."
     )
     title, button = _("Grant a permission"), _("Grant permission")
-    return _confirm(record, act, form, title=title, button=button, meaning=[meaning])
+    return confirm_about(record, act, form, title=title, button=button, meaning=[meaning])
 
 
 @bp.route("/overrides/<int:override_id>/revoke", methods=["GET", "POST"])
@@ -303,7 +281,7 @@ def revoke(student_id: int, override_id: int) -> ResponseReturnValue:
         "The rules apply to the student again. The student keeps a current seat, but"
         " is skipped on the waitlist."
     )
-    return _confirm(
+    return confirm_about(
         record,
         act,
         title=_("Remove the permission"),
@@ -398,7 +376,7 @@ def correct_completed(student_id: int) -> ResponseReturnValue:
         " Waitlists that skipped the student are checked again."
     )
     known = bool(form.was.data)
-    return _confirm(
+    return confirm_about(
         record,
         act,
         form,
@@ -466,7 +444,7 @@ def set_adviser(student_id: int) -> ResponseReturnValue:
         " clearance that holds wait for. The student sees the adviser’s name with each such hold"
         " and on My account."
     )
-    return _confirm(
+    return confirm_about(
         record,
         act,
         form,
@@ -509,7 +487,7 @@ def set_privacy(student_id: int) -> ResponseReturnValue:
                 " printouts, files and address lists leave out year, major and email address."
             ),
         ]
-    return _confirm(
+    return confirm_about(
         record,
         act,
         title=_("Privacy of %(name)s", name=record.profile.name),

@@ -1,6 +1,6 @@
 """Students for the registrar: the search, and the page of one student."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from flask import Blueprint, abort, render_template, request, url_for
@@ -10,6 +10,7 @@ from portal.catalog import cohort_names
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import catalog_of, live_terms, published_terms
 from portal.core.db import transaction
+from portal.core.i18n import _
 from portal.core.sorting import Sorting
 from portal.people import advising, student_records
 from portal.people.roles import Right
@@ -24,6 +25,8 @@ from portal.registration.next_steps import RefusalContext
 from portal.registration.plan_store import plan_of
 from portal.registration.reasons import OBSTACLES
 from portal.reports.effects.adjustments import conflicts
+from portal.web.confirm import Confirmation, confirm
+from portal.web.forms import Form
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 from portal.web.paging import page_number, search_text
@@ -101,6 +104,24 @@ def record_or_404(student_id: int) -> StudentRecord:
 
 def address_of(student_id: int) -> str:
     return url_for("admin.students.show", student_id=student_id)
+
+
+def confirm_about(
+    record: StudentRecord,
+    act: Callable[[str], ResponseReturnValue | None],
+    form: Form | None = None,
+    *,
+    facts: Sequence[tuple[str, str]] = (),
+    **texts: Any,
+) -> ResponseReturnValue:
+    """Confirm a change of the record; a message of `act` is shown on the student's page."""
+    who = record.profile
+    page = Confirmation(
+        back=(address_of(who.student), who.name),
+        facts=[(_("Student"), f"{who.name}, {who.number}"), *facts],
+        **texts,
+    )
+    return confirm(page, act, form)
 
 
 def _selections(who: StudentProfile, term: int) -> dict[str, Any]:

@@ -1,13 +1,13 @@
 """View a student's pages as the student sees them, read only; and stop it."""
 
-from flask import Blueprint, redirect, session, url_for
+from flask import Blueprint, redirect, session
 from flask.typing import ResponseReturnValue
 
 from portal.core.i18n import _
 from portal.people import viewing
 from portal.people.roles import Right
-from portal.web.admin.students import address_of, record_or_404
-from portal.web.confirm import Confirmation, NotPossible, confirm
+from portal.web.admin.students import address_of, confirm_about, record_or_404
+from portal.web.confirm import NotPossible
 from portal.web.home import LAST_TERM
 from portal.web.http.access import requires, signed_in, visitor
 from portal.web.http.layout import go
@@ -33,12 +33,11 @@ def begin(student_id: int) -> ResponseReturnValue:
         session.pop(LAST_TERM, None)
         return go("/")
 
-    who = record.profile
-    page = Confirmation(
-        title=_("View as %(name)s", name=who.name),
+    return confirm_about(
+        record,
+        act,
+        title=_("View as %(name)s", name=record.profile.name),
         button=_("View"),
-        back=(address_of(student_id), who.name),
-        facts=[(_("Student"), f"{who.name}, {who.number}")],
         meaning=[
             _("You see the pages of the student until you press “Stop viewing”."),
             _("You can’t change anything, and the student is not notified."),
@@ -47,7 +46,6 @@ def begin(student_id: int) -> ResponseReturnValue:
         ],
         refusal=refusal,
     )
-    return confirm(page, act)
 
 
 @bp.post("/viewing/stop")
@@ -59,4 +57,4 @@ def stop() -> ResponseReturnValue:
     if student is None:
         return redirect("/", 303)
     viewing.note_end(student, who.actor)
-    return redirect(url_for("admin.students.show", student_id=student), 303)
+    return redirect(address_of(student), 303)

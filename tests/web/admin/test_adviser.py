@@ -223,7 +223,7 @@ def test_what_the_office_lifted_stays_lifted(
 def test_adviser_of_another_moment_changes_nothing(cast: Cast, vic: Account, change: Any) -> None:
     """The student got another adviser between the check of the page and the change."""
     number = hold(cast, cast.ada)
-    with pytest.raises(holds.NoSuchHold):
+    with pytest.raises(holds.HoldRefused):
         change(cast.ada.id, number, by=vic.id, why="late", as_adviser=True)
     assert not lifted(number)
 
@@ -235,7 +235,7 @@ def test_role_that_ends_closes_the_records(
     staff.change_roles(vic.id, ADVISES, NOTHING, by=cast.max.id, why="left")
     assert adviser.get("/admin/students").location.startswith("/login")
     assert browser_of(app, "vic").get(f"/admin/students/{cast.ada.id}").status_code == 403
-    with pytest.raises(holds.NoSuchHold):
+    with pytest.raises(holds.HoldRefused):
         holds.lift(cast.ada.id, number, by=vic.id, why="late", as_adviser=True)
     assert "You have no adviser yet. Contact the registrar." in pick(app, section)
 
@@ -280,7 +280,7 @@ def test_no_one_is_their_own_adviser(app: Flask, boss: FlaskClient, cast: Cast) 
     assert act(browser, cast.ada, number).status_code == 404
     assert browser.get(f"/admin/students/{cast.ada.id}").status_code == 404
     assert cast.ada.number not in browser.get("/admin/students").text
-    with pytest.raises(holds.NoSuchHold):
+    with pytest.raises(holds.HoldRefused):
         holds.lift(cast.ada.id, number, by=ada.id, why="mine", as_adviser=True)
     assert not lifted(number)
 

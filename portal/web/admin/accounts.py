@@ -157,12 +157,9 @@ def unlock(account_id: int) -> ResponseReturnValue:
 
 def _confirm(account: Account, act: Callable[[str], str], **texts: Any) -> ResponseReturnValue:
     """Confirm a change of the account; `act` returns the message to show on its page."""
-    address = url_for(".show", account_id=account.id)
-    refusal = texts.pop("refusal", "")
     page = Confirmation(
-        back=(address, account.name),
+        back=(url_for(".show", account_id=account.id), account.name),
         facts=[(_("Account"), f"{account.name}, {account.username}")],
-        refusal=refusal,
         **texts,
     )
     return confirm(page, act)

@@ -96,9 +96,7 @@ def of_section(term_id: int, section_id: int) -> ResponseReturnValue:
 
 def _mine(export_id: int) -> Export:
     with transaction() as session:
-        found = session.get(Export, export_id) if export_id < 2**31 else None
-    if found is None:
-        abort(404)
+        found = session.get(Export, export_id) or abort(404)
     if found.account_id != visitor().id:
         abort(403)
     return found

@@ -405,7 +405,7 @@ def report(import_id: int) -> ResponseReturnValue:
 
 def find_import(session: Session, import_id: int) -> Import:
     """Return an import, or end the request with 404."""
-    return (session.get(Import, import_id) if import_id < 2**31 else None) or abort(404)
+    return session.get(Import, import_id) or abort(404)
 
 
 def enqueue(import_id: int) -> None:

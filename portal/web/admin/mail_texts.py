@@ -58,18 +58,15 @@ def show(mail_kind: str, mail_language: str) -> ResponseReturnValue:
 def change(mail_kind: str, mail_language: str) -> ResponseReturnValue:
     """Show a preview, send a test to oneself, or store the text, by the button."""
     form, version, button = MailTextForm(), seen_number(), request.form.get("do", "")
-    valid, wording = form.validate(), Wording(form.subject.data, f"{form.body.data}\n")
+    form.validate()
+    wording = Wording(form.subject.data, f"{form.body.data}\n")
     for field, error in mail_texts.errors(mail_kind, wording).items():
         form.refuse(error, field)
-        valid = False
-    if valid and button == "save" and not form.reason.data:
+    if button == "save" and not form.errors and not form.reason.data:
         form.refuse(_("Enter a reason."), "reason")
-        valid = False
-    if not valid:
-        return _page(mail_kind, mail_language, form, version)
-    if button == "test":
+    if button == "test" and not form.errors:
         return _test(mail_kind, mail_language, form, version, wording)
-    if button != "save":
+    if button != "save" or form.errors:
         return _page(mail_kind, mail_language, form, version)
     stored = None if wording == _standard(mail_kind, mail_language) else wording
     by, reason = visitor().id, form.reason.data

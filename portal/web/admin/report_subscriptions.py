@@ -29,8 +29,6 @@ from portal.web.http.layout import go
 
 bp = Blueprint("report_subscriptions", __name__, url_prefix="/report-subscriptions")
 
-LARGEST = 2**31
-
 
 class SubscriptionForm(Form):
     """A report of a term, and on which days and when it comes."""
@@ -159,8 +157,7 @@ def _mine(subscription_id: int) -> SubscriptionView:
 
 def _find(subscription_id: int) -> SubscriptionView | None:
     with transaction() as session:
-        known = subscription_id < LARGEST
-        return subscriptions.find(session, visitor().id, subscription_id) if known else None
+        return subscriptions.find(session, visitor().id, subscription_id)
 
 
 def _facts(found: SubscriptionView) -> list[tuple[str, str]]:

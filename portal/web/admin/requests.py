@@ -50,7 +50,7 @@ class DecisionForm(Form):
         instructor_request = line.request
         now = instructor_request.section.capacity
         default = {"capacity": instructor_request.wanted, "waives": instructor_request.waives}
-        form = cls(data=default) if decision else cls(formdata=None, data=default)
+        form = cls(data=default)
         form.note.flags.required = decision == "decline"
         form.capacity.least, form.capacity.most = now + 1, instructor_request.wanted or 0
         form.capacity.description = _(

@@ -16,11 +16,11 @@ from portal.people.roles import Right
 from portal.waiting_room import controls, room
 from portal.waiting_room.room import WindowEnded
 from portal.waiting_room.wording import grouped
+from portal.web.admin.windows import window_or_404
 from portal.web.confirm import Confirmation, NotPossible, Wording, confirm
 from portal.web.forms import Form, NumberField, ReasonField, StudentField
 from portal.web.http.access import requires, visitor
 from portal.web.student.request_form import KEY, new_key
-from portal.windows import service
 
 bp = Blueprint(
     "room_students", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>/room"
@@ -144,7 +144,7 @@ def _window(term_id: int, window_id: int) -> WindowView:
     """Return the window, or 404."""
     if backend().settings.room is None:
         abort(404)
-    return service.find_window(term_id, window_id) or abort(404)
+    return window_or_404(term_id, window_id)
 
 
 def _page(wording: Wording, term_id: int, window: WindowView) -> Confirmation:

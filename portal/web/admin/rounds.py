@@ -131,7 +131,10 @@ def round_state(state: str) -> str:
 @requires(Right.SEE_ROUNDS)
 def index(term_id: int) -> ResponseReturnValue:
     found, clock = rounds.of_term(term_id), local_clock()
-    rows = [(each, [clock.full(_ms(each, name)) for name in TIMES]) for each in found]
+    rows = [
+        (each, [clock.full(milliseconds(at)) for at in (each.begins_at, each.ends_at)])
+        for each in found
+    ]
     return render_template("admin/rounds.html", term=term_or_404(term_id), rounds=rows)
 
 
@@ -238,11 +241,14 @@ def move_end(term_id: int, round_id: int) -> ResponseReturnValue:
     """Let an announced round end earlier or later."""
     found = _round(term_id, round_id)
     form = EndForm(data={"ends": milliseconds(found.ends_at)})
-    form.begins_at = _ms(found, "begins_at")
+    form.begins_at = milliseconds(found.begins_at)
     page = Confirmation(
         title=_("Move the end"),
         back=_back(found),
-        facts=[(_("Round"), found.name), (_("Ends"), local_clock().full(_ms(found, "ends_at")))],
+        facts=[
+            (_("Round"), found.name),
+            (_("Ends"), local_clock().full(milliseconds(found.ends_at))),
+        ],
         meaning=[
             _("Students see the new end at once, and those with a ballot are notified."),
             _("An earlier end must be at least 24 hours away."),
@@ -263,7 +269,7 @@ def move_end(term_id: int, round_id: int) -> ResponseReturnValue:
 def enter_value(term_id: int, round_id: int) -> ResponseReturnValue:
     """Enter the public value once it is known; the round is then computed."""
     found = _round(term_id, round_id)
-    why = "early" if _ms(found, "public_at") > rounds.database_now() else ""
+    why = "early" if milliseconds(found.public_at) > rounds.database_now() else ""
     if found.root is None or found.public_value is not None:
         why = "state"
 
@@ -276,7 +282,7 @@ def enter_value(term_id: int, round_id: int) -> ResponseReturnValue:
         [
             (_("Round"), found.name),
             (_("Source"), found.public_source),
-            (_("Public value known from"), local_clock().full(_ms(found, "public_at"))),
+            (_("Public value known from"), local_clock().full(milliseconds(found.public_at))),
             (_("Root"), found.root or ""),
         ],
         _back(found),
@@ -320,9 +326,6 @@ def compare(term_id: int, round_id: int) -> ResponseReturnValue:
     )
 
 
-TIMES = ("begins_at", "ends_at")
-
-
 def _facts(found: Round) -> list[tuple[str, str]]:
     """Return the settings of a round in words."""
     clock = local_clock()
@@ -330,8 +333,8 @@ def _facts(found: Round) -> list[tuple[str, str]]:
         students = cohorts.count_students(session, found.cohort)
     cohort = cohort_names.describe(found.cohort)
     return [
-        (_("Begins"), clock.full(_ms(found, "begins_at"))),
-        (_("Ends"), clock.full(_ms(found, "ends_at"))),
+        (_("Begins"), clock.full(milliseconds(found.begins_at))),
+        (_("Ends"), clock.full(milliseconds(found.ends_at))),
         (
             _("For"),
             _n("%(whom)s (%(num)s student)", "%(whom)s (%(num)s students)", students, whom=cohort),
@@ -343,7 +346,7 @@ def _facts(found: Round) -> list[tuple[str, str]]:
         (_("Maximum number of credits"), amount(found.most_credits)),
         (_("Maximum draw tickets"), str(found.tickets)),
         (_("Source of the public value"), found.public_source),
-        (_("Public value known from"), clock.full(_ms(found, "public_at"))),
+        (_("Public value known from"), clock.full(milliseconds(found.public_at))),
         *([(_("Public value"), found.public_value)] if found.public_value else []),
     ]
 
@@ -369,16 +372,8 @@ def _shown(term_id: int, round_id: int) -> dict[str, Any]:
     }
 
 
-def _ms(found: Round, name: str) -> int:
-    return milliseconds(getattr(found, name))
-
-
-def _address(found: Round) -> str:
-    return url_for(".show", term_id=found.term_id, round_id=found.id)
-
-
 def _back(found: Round) -> tuple[str, str]:
-    return _address(found), found.name
+    return url_for(".show", term_id=found.term_id, round_id=found.id), found.name
 
 
 def _round(term_id: int, round_id: int) -> Round:

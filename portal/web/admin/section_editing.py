@@ -4,10 +4,8 @@ from typing import Any
 
 from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from sqlalchemy import select
 
-from portal.catalog import requisites, sections
-from portal.catalog.models import Course
+from portal.catalog import courses, requisites, sections
 from portal.catalog.record_details import RecordChange
 from portal.catalog.search import index, matches, terms
 from portal.catalog.sections import NotPossible, SeenSection, StoredSection
@@ -106,8 +104,8 @@ def new(term_id: int) -> ResponseReturnValue:
     if sent is None and chosen is None:
         return _courses_page(term_id)
     with transaction() as session:
-        found = select(Course).where(Course.id == chosen, Course.deleted_at.is_(None))
-        course = session.scalar(found) or abort(400 if request.method == "POST" else 404)
+        course = courses.find(session, chosen or 0)
+        course = course or abort(400 if request.method == "POST" else 404)
         demand(Right.CHANGE_SECTIONS, course.department_id)
         first, crn = None, ""
         if sent is None:

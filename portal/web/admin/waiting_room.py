@@ -18,11 +18,12 @@ from portal.people.roles import Right
 from portal.registration.reasons import label
 from portal.waiting_room import admission_limits, draw_codes, room, wait_estimates
 from portal.waiting_room.admission_limits import AdmissionLimits
-from portal.waiting_room.draw_codes import REFUSED, DrawCodes
+from portal.waiting_room.draw_codes import REFUSED
 from portal.waiting_room.room import LimitsChanged, QueueEntry, RoomState
 from portal.waiting_room.wording import grouped
 from portal.waiting_room.wording import wait as wait_in_words
 from portal.web.admin.public_values import ask_for_value, check_source, value_page
+from portal.web.admin.windows import window_or_404
 from portal.web.confirm import (
     Confirmation,
     NotPossible,
@@ -42,12 +43,13 @@ from portal.web.forms import (
     render_form,
 )
 from portal.web.http.access import requires, visitor
-from portal.windows import service
 
 bp = Blueprint(
     "waiting_room", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>/room"
 )
 
+# The controls that set limits from elsewhere: a form says which, so that it is no older advice.
+OFFERS = ("advice", "back")
 OVERTAKEN = _l("The limits have changed. Check them and try again.")
 
 
@@ -144,7 +146,7 @@ CONTROLS = {
 @requires(Right.SEE_TERMS)
 def show(term_id: int, window_id: int) -> ResponseReturnValue:
     """Render the opening of the window, with the limits of its waiting room."""
-    window = _window(term_id, window_id)
+    window = window_or_404(term_id, window_id)
     state = room.state(term_id, window_id)
     form = LimitsForm(formdata=None, per_minute=state.per_minute, at_once=state.at_once)
     return _page(term_id, window, form)
@@ -154,7 +156,7 @@ def show(term_id: int, window_id: int) -> ResponseReturnValue:
 @requires(Right.SEE_TERMS)
 def figures(term_id: int, window_id: int) -> ResponseReturnValue:
     """Render the current figures, for an open page."""
-    context = _figures(term_id, _window(term_id, window_id))
+    context = _figures(term_id, window_or_404(term_id, window_id))
     parts = ("admin/opening_figures.html", "admin/opening_draw.html")
     return "".join(render_template(part, **context) for part in parts)
 
@@ -163,7 +165,7 @@ def figures(term_id: int, window_id: int) -> ResponseReturnValue:
 @requires(Right.CHANGE_WINDOWS)
 def change(term_id: int, window_id: int) -> ResponseReturnValue:
     """Set both limits, with immediate effect. 0 keeps a paused room paused; it pauses no other."""
-    window, form = _window(term_id, window_id), LimitsForm()
+    window, form = window_or_404(term_id, window_id), LimitsForm()
     if backend().settings.room is None:
         abort(400)
     if not form.validate():
@@ -189,7 +191,7 @@ def act_on(term_id: int, window_id: int, control: str) -> ResponseReturnValue:
 
     To resume takes one press, without a reason.
     """
-    window, state = _window(term_id, window_id), room.state(term_id, window_id)
+    window, state = window_or_404(term_id, window_id), room.state(term_id, window_id)
     if backend().settings.room is None:
         abort(404)
     wording, now = CONTROLS[control], admission_limits.limits_of(state)
@@ -227,8 +229,11 @@ def act_on(term_id: int, window_id: int, control: str) -> ResponseReturnValue:
 @requires(Right.CHANGE_WINDOWS)
 def name_public_value(term_id: int, window_id: int) -> ResponseReturnValue:
     """Name the public value that the draw of the window will use."""
-    window, found = _window(term_id, window_id), draw_codes.find(window_id)
-    form = SourceForm(data=_source(found))
+    window, found = window_or_404(term_id, window_id), draw_codes.find(window_id)
+    named: dict[str, object] = {}
+    if found:
+        named = {"public_source": found.public_source, "public_at": milliseconds(found.public_at)}
+    form = SourceForm(data=named)
     page = Confirmation(
         title=_("Name a public value for the draw"),
         button=_("Save"),
@@ -259,7 +264,7 @@ def name_public_value(term_id: int, window_id: int) -> ResponseReturnValue:
 @requires(Right.CHANGE_WINDOWS)
 def enter_public_value(term_id: int, window_id: int) -> ResponseReturnValue:
     """Enter the public value once it is known: it orders the students who came early."""
-    window, found = _window(term_id, window_id), draw_codes.find(window_id)
+    window, found = window_or_404(term_id, window_id), draw_codes.find(window_id)
     facts = [(_("Window"), window.name), (_("Opens"), local_clock().full(window.opens))]
     if found:
         known = local_clock().full(milliseconds(found.public_at))
@@ -283,15 +288,6 @@ def _refusal(window: WindowView, why: str) -> str:
     """Return why the public value can't be changed: it is late once the window opens, or `why`."""
     why = "late" if backend().ledger.now() >= window.opens else why
     return str(REFUSED[why]) if why else ""
-
-
-def _source(found: DrawCodes | None) -> dict[str, object]:
-    if found is None:
-        return {}
-    return {
-        "public_source": found.public_source,
-        "public_at": milliseconds(found.public_at),
-    }
 
 
 def _draw_of(term_id: int, window: WindowView, phase: str) -> dict[str, object] | None:
@@ -318,35 +314,19 @@ def _offered(control: str, term_id: int, window_id: int, now: AdmissionLimits) -
         return admission_limits.changed(control, now, term_id, window_id)
     if not now.counts:
         return now  # to resume is another press
-    return OFFERS[control](term_id, window_id, now) or now
-
-
-def _of_rehearsal(_term_id: int, _window_id: int, _now: AdmissionLimits) -> AdmissionLimits | None:
-    rehearsal = opening.advised().rehearsal
-    return rehearsal.limits if rehearsal else None
-
-
-def _from_before(term_id: int, window_id: int, now: AdmissionLimits) -> AdmissionLimits | None:
-    found = admission_limits.earlier(term_id, window_id, now)
-    return found.limits if found else None
-
-
-# The controls that set limits from elsewhere: a form says which, so that it is no older advice.
-OFFERS = {"advice": _of_rehearsal, "back": _from_before}
+    if control == "advice":
+        rehearsal = opening.advised().rehearsal
+        return rehearsal.limits or now if rehearsal else now
+    earlier = admission_limits.earlier(term_id, window_id, now)
+    return earlier.limits if earlier else now
 
 
 def _form_of(control: str) -> Form | None:
     if control == "resume":
         return OptionalReasonForm()
-    rehearsal = opening.advised().rehearsal if control == "advice" else None
-    if rehearsal is None:
-        return None
-    return ReasonForm(reason=_("Rehearsal of %(date)s", date=local_clock().short(rehearsal.at)))
-
-
-def _window(term_id: int, window_id: int) -> WindowView:
-    """Return the window, or 404."""
-    return service.find_window(term_id, window_id) or abort(404)
+    if control == "advice" and (rehearsal := opening.advised().rehearsal):
+        return ReasonForm(reason=_("Rehearsal of %(date)s", date=local_clock().short(rehearsal.at)))
+    return None
 
 
 def _address(term_id: int, window_id: int) -> str:

@@ -122,6 +122,11 @@ ACTIONS = {
 }
 
 
+def window_or_404(term_id: int, window_id: int) -> WindowView:
+    """Return the window of the term, or 404."""
+    return service.find_window(term_id, window_id) or abort(404)
+
+
 # Changing a window
 
 
@@ -130,7 +135,7 @@ ACTIONS = {
 def change(term_id: int, window_id: int, action: str) -> ResponseReturnValue:
     """Ask for the new times, show the effects of the change, then make it."""
     wanted, author = ACTIONS[action], Author(visitor().id, was=_seen_times())
-    window = service.find_window(term_id, window_id) or abort(404)
+    window = window_or_404(term_id, window_id)
     subject = scheduled(window, backend().ledger.now())
     times = _times_form(wanted, window)
     result = str(wanted.done) % {"name": window.name}, url_for("admin.terms.index")

@@ -1,18 +1,21 @@
 """One's turn: whoever is called picks at once, from whatever page they wait on."""
 
 import re
+import time
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import WebSocketRoute, expect
 
 from e2e.contrast import DESKTOP, PHONE, places
-from e2e.person import Meet, Person, second_tab
+from e2e.person import PATIENCE, Meet, Person, second_tab
 from e2e.room.conftest import Admit
 from e2e.room.waiter import FRAME, waits_as
 from e2e.test_lobby import LOOK, banner_is
 from portal.catalog.models import Section, Term
+from portal.ledger.types import WindowView
 from portal.waiting_room import access_tokens, room
 from tests import cast as builders
 from tests.recorder.processes import wait_for
@@ -191,6 +194,66 @@ def test_while_others_wait_the_number_is_the_end_of_my_turn_and_says_why_it_move
     banner_is(ben, "open")
     expect(toasts).to_contain_text("No one is waiting now. You have until registration closes")
     expect(banner).to_contain_text("Closes in")
+
+
+def test_queues_of_a_moment_are_told_once(
+    meet: Meet, term: Term, section: Section, window: WindowView, admit: Admit
+) -> None:
+    admit(1)
+    ada = meet("ada").enter(term)
+    ada.pick(section)
+    heard: list[str] = []
+
+    def connect(browser: WebSocketRoute) -> None:
+        """Let what the page hears of others take effect at once."""
+        server = browser.connect_to_server()
+
+        def hear(said: str | bytes) -> None:
+            text = str(said)
+            if '"others"' in text:
+                heard.append(text)
+            browser.send(re.sub(r'"between": ?\[[\d., ]+\]', '"between":[0,0]', text))
+
+        browser.on_message(server.send)
+        server.on_message(hear)
+
+    ada.page.route_web_socket("**/ws", connect)
+    ada.page.clock.install()
+    ada.enter(term)
+    ada.page.evaluate(TOLD)
+    ada.page.clock.pause_at(ada.page.evaluate("Date.now()") / 1000 + 1)
+
+    def change(act: Callable[[], object], number: int) -> None:
+        act()
+        meets(ada, lambda: len(heard) == number)
+        for _ in range(10):
+            ada.page.clock.run_for(200)
+            ada.page.wait_for_timeout(100)
+
+    change(lambda: room.enter(term.id, window.id, 900_001), 1)  # others wait,
+    change(lambda: admit(2), 2)  # no longer wait,
+    change(lambda: room.enter(term.id, window.id, 900_002), 3)  # and wait again
+    ada.page.clock.resume()
+    expect(ada.page.locator("#banner")).to_contain_text("Other students are waiting: your turn")
+    assert ada.page.evaluate("told") == 1
+
+
+def meets(person: Person, condition: Callable[[], bool]) -> None:
+    """Wait until the page has met a condition."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        person.page.wait_for_timeout(50)
+
+
+# Counts the toasts from here on.
+TOLD = """() => {
+    window.told = 0;
+    const count = (changes) => {
+        for (const { addedNodes } of changes) told += addedNodes.length;
+    };
+    new MutationObserver(count).observe(document.getElementById("toasts"), { childList: true });
+}"""
 
 
 def room_page(person: Person, words: str | re.Pattern[str]) -> None:

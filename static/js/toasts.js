@@ -14,7 +14,7 @@ new MutationObserver((changes) => {
   }
 }).observe(toasts, { childList: true });
 
-// The newest speaks for all before it on a phone, and for its own section or the plan everywhere.
+// The newest speaks for all before it on a phone; everywhere for its own section, the plan or the end of my time.
 function place(toast) {
   const { about, brief } = toast.dataset;
   for (const other of [...toasts.children]) {

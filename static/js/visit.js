@@ -2,6 +2,7 @@
 
 const BEFORE = 90000; // ms before the end
 const AFTER = 1000; // and after it
+const SETTLED = 5000; // ms without a change until the page asks whether others wait
 
 let banner = null;
 let until = ""; // when it ends, by the server's clock
@@ -9,6 +10,7 @@ let ends = Infinity; // by this computer's
 let extendedAt = ""; // the end before which a longer visit was requested
 let timer = 0;
 let toast = null;
+let changeTimer = 0;
 
 const look = () => htmx.trigger(document.body, "fs:window");
 
@@ -48,9 +50,12 @@ function warn() {
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden && extendedAt !== until && Date.now() > ends - BEFORE) stay();
 });
-// Whether my turn has an end changes when others begin to wait, or no longer do.
+// Whether my turn has an end changes when others begin to wait, or no longer do. After an opening that
+// may change every few seconds: ask once it has settled. Signals may come in another order than sent.
 addEventListener("fs:others", ({ detail: { others } }) => {
-  if (until && ("ends" in banner.dataset) !== others) look();
+  if (!until || (!changeTimer && ("ends" in banner.dataset) === others)) return;
+  clearTimeout(changeTimer);
+  changeTimer = setTimeout(() => { changeTimer = 0; look(); }, SETTLED);
 });
 addEventListener("htmx:afterSettle", settle);
 settle();

@@ -233,6 +233,19 @@ def test_admitted_page_shows_the_end_of_the_visit(ada: FlaskClient, term: Any) -
     assert "HttpOnly" in answer.headers["Set-Cookie"]
 
 
+def test_first_page_of_a_turn_shows_its_end_while_others_wait(
+    ada: FlaskClient, ben: FlaskClient, term: Any
+) -> None:
+    window = builders.an_open_window(term)
+    shut(term, window)
+    come(ada, term)
+    come(ben, term)
+    shut(term, window, inside=1)
+    first, next_one = (facts(look(ada, term)) for _ in range(2))
+    assert first["until"]
+    assert abs(int(next_one["ends"]) - int(first["ends"])) < 1000  # from which on a page tells it
+
+
 def test_picker_mentions_waiting_students(ada: FlaskClient, ben: FlaskClient, term: Any) -> None:
     shut(term, builders.an_open_window(term), inside=1)
     come(ada, term)

@@ -4,6 +4,7 @@ from typing import Any
 
 from portal.backend import Backend
 from portal.waiting_room import room
+from portal.waiting_room.room import RULES
 from tests import cast as builders
 from tests.waiting_room.conftest import Enter
 from tests.waiting_room.rooms import key, limits, visit_over
@@ -42,3 +43,21 @@ def test_busy_visit_is_limited_while_others_wait(term: Any, enter: Enter, backen
     backend.redis.zadd(key(term, window, "in"), {"1": began + 2000})
     ends = room.extend_stay(term.id, window.id, 1) or 0
     assert began + 60_000 <= ends <= began + 61_000
+
+
+def test_turn_is_as_long_before_the_first_page_as_after_it(
+    term: Any, enter: Enter, backend: Backend
+) -> None:
+    window = builders.an_open_window(term)
+    limits(term, window, at_once=1)
+    for _ in range(2):  # the second turn after a visit that is over
+        called = enter(window, 1)
+        enter(window, 2)
+        room.extend_stay(term.id, window.id, 1)
+        begun = room.queue_entry(term.id, window.id, 1)
+        assert called.last == called.room.at + RULES["LONGEST"]
+        assert called.last <= begun.last <= begun.room.at + RULES["LONGEST"]
+        room.leave(term.id, window.id, 2)
+        backend.redis.hincrby(key(term, window, "came"), "1", -60_000)
+        visit_over(backend, term, window, 1)
+        enter(window, 1)

@@ -12,7 +12,9 @@ function Room:entry(student)
   local back, ends = redis.call("ZRANK", self:key("back"), id), self:inside(student)
   if ends then
     entry.kind, entry.ends = "called", ends
-    entry.last = math.max(ends, number(redis.call("HGET", self:key("came"), student)) + LONGEST)
+    -- A visit begins with its first page, which is told the same end as the next one.
+    local came = not redis.call("ZSCORE", self:key("away"), id) and redis.call("HGET", self:key("came"), student)
+    entry.last = math.max(ends, (came and tonumber(came) or self.at) + LONGEST)
   elseif back then
     entry.kind, entry.ahead = "waiting", back
   elseif entry.number > number(self:field("called")) then

@@ -31,7 +31,7 @@ from portal.backend import backend
 from portal.core.audit_trail import AuditEntry, add_audit_entry
 from portal.core.db import transaction
 from portal.core.i18n import _k, _l
-from portal.core.queue import NO_TERM, enqueue
+from portal.core.queue import NO_TERM, enqueue, enqueue_after
 from portal.notifications.outbox import due, mark_sent, retry, retry_later, take_due
 from portal.recorder.signals import DueJob, due_since
 
@@ -114,7 +114,7 @@ def add_within(session: Session, application: int, account: int, sent: NewDocume
     session.add(made)
     owner.note_change()
     session.flush()
-    listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["check"]), once=True)
+    enqueue_after(session, "check")
     return made.id
 
 

@@ -13,7 +13,6 @@ from time import time
 from redis.exceptions import RedisError
 from sqlalchemy import Connection, func, select, text
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.event import listen
 from sqlalchemy.orm import Session
 
 from portal.applications import payments
@@ -48,7 +47,7 @@ from portal.core.breakers import REST, Breaker, BreakerOpen, breaker_states
 from portal.core.db import transaction
 from portal.core.errors import Refused
 from portal.core.i18n import _k, _l
-from portal.core.queue import NO_TERM, enqueue
+from portal.core.queue import NO_TERM, enqueue, enqueue_after
 from portal.notifications.outbox import due, mark_dead, mark_sent, postpone, retry_later, take_due
 from portal.recorder.signals import DueJob, due_since
 
@@ -317,7 +316,7 @@ def _end(charge: Charge, state: str) -> None:
 def _give_back(session: Session, charge: Charge) -> None:
     charge.state, charge.tries = REFUNDING, 0
     charge.sent_at, charge.due_at = None, func.now()
-    listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["charge"]), once=True)
+    enqueue_after(session, "charge")
 
 
 def _charge_of(session: Session, application: Application) -> Charge:

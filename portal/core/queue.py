@@ -15,6 +15,8 @@ from rq.executions import Execution, ExecutionRegistry
 from rq.job import Job as RqJob
 from rq.serializers import JSONSerializer
 from rq.timeouts import BaseTimeoutException
+from sqlalchemy.event import listen
+from sqlalchemy.orm import Session
 
 from portal.core.correlation import cause
 from portal.core.i18n import _l
@@ -122,6 +124,20 @@ def enqueue(term: int, workers: Iterable[str]) -> None:
             _enqueue(Queue(name, connection=_redis(), serializer=JSONSerializer), term, worker)
         except RedisError as error:
             log.warning("The worker %s could not be called: %s", worker, error)
+
+
+def enqueue_after(session: Session, worker: str) -> None:
+    """Enqueue a job about all terms once the transaction commits, however often this is called."""
+    wanted: set[str] = session.info.setdefault("jobs", set())
+    if worker in wanted:
+        return
+    wanted.add(worker)
+
+    def go_on(_: Session) -> None:
+        wanted.remove(worker)
+        enqueue(NO_TERM, [worker])
+
+    listen(session, "after_commit", go_on, once=True)
 
 
 def attempt_each(numbers: Iterable[int], act: Callable[[int], None], failure: str) -> list[int]:

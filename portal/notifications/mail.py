@@ -10,7 +10,7 @@ from email.policy import SMTP
 from email.utils import format_datetime, parseaddr
 from typing import Any
 
-from sqlalchemy import event, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
@@ -19,7 +19,6 @@ from portal.catalog.models import Term
 from portal.core.correlation import HEADER
 from portal.core.db import transaction
 from portal.core.i18n import LANGUAGES, _, _n, current_locale, in_language, isolated
-from portal.core.queue import NO_TERM, enqueue
 from portal.core.signals import Signal
 from portal.notifications import mail_texts, outbox
 from portal.notifications.kinds import KINDS, text_of
@@ -71,12 +70,20 @@ report_sent: Signal[Session, OutboxEntry] = Signal()
 def send_code(account: int) -> str:
     """Mail a new code to the account; return its address, or "" if it has none."""
     seed = captcha_codes.create_seed(account)
+    return _send_now(account, outbox.CODE, {"seed": seed}, captcha_codes.MINUTES)
+
+
+def send_test(account: int, kind: str, language: str, wording: Wording) -> str:
+    """Mail a text with made-up data to the account; return its address, or "" if it has none."""
+    data = {"of": kind, "language": language, "subject": wording.subject, "body": wording.body}
+    return _send_now(account, outbox.TEST, data, TEST_MINUTES)
+
+
+def _send_now(account: int, kind: str, data: dict[str, Any], minutes: int) -> str:
     with transaction() as session:
         address = session.get_one(Account, account).email
         if address:
-            outbox.queue_mail(session, outbox.CODE, account, {"seed": seed}, captcha_codes.MINUTES)
-    if address:
-        enqueue(NO_TERM, ["notify"])
+            outbox.queue_mail(session, kind, account, data, minutes)
     return address
 
 
@@ -113,7 +120,6 @@ def _queue_link(  # noqa: PLR0913, PLR0917  whose link, for what, where to and h
 ) -> None:
     data = {"about": about, "address": address, "language": language, "by": by}
     outbox.queue_mail(session, outbox.LINK, account, data, mail_links.MINUTES)
-    event.listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["notify"]), once=True)
 
 
 def alert(session: Session, account: int, about: str, **facts: str) -> None:
@@ -125,7 +131,6 @@ def alert(session: Session, account: int, about: str, **facts: str) -> None:
         return
     data = {"about": about, "at": round(datetime.now(UTC).timestamp() * 1000), **facts}
     outbox.queue_mail(session, outbox.ALERT, account, data, ALERT_MINUTES)
-    event.listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["notify"]), once=True)
 
 
 def alert_admins(session: Session, term: int, count: int) -> None:
@@ -133,18 +138,6 @@ def alert_admins(session: Session, term: int, count: int) -> None:
     name = session.get_one(Term, term).name
     for admin in session.scalars(select(Account.id).where(Account.is_admin)):
         alert(session, admin, "differences", term=name, count=str(count))
-
-
-def send_test(account: int, kind: str, language: str, wording: Wording) -> str:
-    """Mail a text with made-up data to the account; return its address, or "" if it has none."""
-    data = {"of": kind, "language": language, "subject": wording.subject, "body": wording.body}
-    with transaction() as session:
-        address = session.get_one(Account, account).email
-        if address:
-            outbox.queue_mail(session, outbox.TEST, account, data, TEST_MINUTES)
-    if address:
-        enqueue(NO_TERM, ["notify"])
-    return address or ""
 
 
 ALERTS: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -219,15 +212,9 @@ def _code(session: Session, outgoing: OutboxEntry) -> Mail:
             "If you did not ask for a code, someone else may be using your account. Change"
             " your password."
         )
-        return _mail(
-            f"code-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}",
-            account,
-            _wording(session, outbox.CODE, outgoing),
-            {
-                "title": _("Your code is %(code)s", code=f"{digits[:4]} {digits[4:]}"),
-                "text": _paragraphs(filled(good), filled(warning)),
-            },
-        )
+        title = _("Your code is %(code)s", code=f"{digits[:4]} {digits[4:]}")
+        text = _paragraphs(filled(good), filled(warning))
+        return _of_kind(session, outgoing, account, title=title, text=text)
 
 
 def _link(session: Session, outgoing: OutboxEntry) -> Mail | None:
@@ -259,12 +246,9 @@ def _link(session: Session, outgoing: OutboxEntry) -> Mail | None:
             links = [(then, f"/sign-up/{mail_links.sign_up_token(address)}")]
         url = backend().settings.url
         parts = [f"{filled(then)}\n{url}{link}" for then, link in links]
-        return _mail(
-            f"link-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}",
-            known[0] if len(known) == 1 else reader,
-            _wording(session, outbox.LINK, outgoing),
-            {"title": title, "text": _paragraphs(*before, *parts, filled(lasts), filled(ignore))},
-        )
+        text = _paragraphs(*before, *parts, filled(lasts), filled(ignore))
+        to = known[0] if len(known) == 1 else reader
+        return _of_kind(session, outgoing, to, title=title, text=text)
 
 
 def _accounts_of(
@@ -328,27 +312,17 @@ def _alert(session: Session, outgoing: OutboxEntry) -> Mail:
                 " password, revoke your access tokens and contact the registrar."
             )
             link = f"{_('My account')}: {settings.url}/account"
-        return _mail(
-            f"alert-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}",
-            Account(name=account.name, email=data.get("address", account.email)),
-            _wording(session, outbox.ALERT, outgoing),
-            {
-                "title": ALERTS[data["about"]](data),
-                "text": _paragraphs(*map(filled, (_("Time: %(when)s.", when=when), then, link))),
-            },
-        )
+        to = Account(name=account.name, email=data.get("address", account.email))
+        text = _paragraphs(*map(filled, (_("Time: %(when)s.", when=when), then, link)))
+        return _of_kind(session, outgoing, to, title=ALERTS[data["about"]](data), text=text)
 
 
 def _test(session: Session, outgoing: OutboxEntry) -> Mail:
     """Return a mail with a text that an admin tries, and made-up data."""
     account, data = session.get_one(Account, outgoing.account_id), outgoing.data or {}
     with in_language(data["language"]):
-        return _mail(
-            f"test-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}",
-            account,
-            Wording(data["subject"], data["body"]),
-            mail_texts.example(data["of"]),
-        )
+        wording, example = Wording(data["subject"], data["body"]), mail_texts.example(data["of"])
+        return _mail(_name(outgoing), account, wording, example)
 
 
 def _report(session: Session, outgoing: OutboxEntry) -> Mail | None:
@@ -359,23 +333,31 @@ def _report(session: Session, outgoing: OutboxEntry) -> Mail | None:
         report: Report | None = next(iter(report_wanted.send(session, outgoing)), None)
         if report is None:
             return None
-        mail = _mail(
-            f"report-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}",
+        mail = _of_kind(
+            session,
+            outgoing,
             account,
-            _wording(session, outbox.REPORT, outgoing),
-            {
-                "title": report.title,
-                "text": _paragraphs(*report.text),
-                "link": f"{filled(report.link[0])}:\n{url}{report.link[1]}",
-                "settings": f"{filled(report.settings[0])}\n{url}{report.settings[1]}",
-                "term": report.term,
-            },
+            title=report.title,
+            text=_paragraphs(*report.text),
+            link=f"{filled(report.link[0])}:\n{url}{report.link[1]}",
+            settings=f"{filled(report.settings[0])}\n{url}{report.settings[1]}",
+            term=report.term,
         )
     mail.message["List-Unsubscribe"] = f"<{url}{report.settings[1]}>"
     if report.file:
         name, content = report.file
         mail.message.add_attachment(content, "text", "csv", filename=name)
     return mail
+
+
+def _of_kind(session: Session, outgoing: OutboxEntry, account: Account, **values: str) -> Mail:
+    """Return the mail of an outbox row without a notification, with the text of its kind."""
+    wording = _wording(session, outgoing.kind, outgoing)
+    return _mail(_name(outgoing), account, wording, values)
+
+
+def _name(outgoing: OutboxEntry) -> str:
+    return f"{outgoing.kind}-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}"
 
 
 def _wording(session: Session, kind: str, outgoing: OutboxEntry) -> Wording:

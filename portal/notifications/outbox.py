@@ -22,6 +22,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from portal.core.correlation import correlation
+from portal.core.queue import enqueue_after
 from portal.notifications.models import Notification, OutboxEntry, Outgoing
 from portal.people.models import Account
 
@@ -103,9 +104,10 @@ def queue_mail(
 ) -> int:
     """Queue mail without a notification for an account; return its number in the outbox.
 
-    It expires after `minutes`. Only a link can go to an address without an account, which `data`
-    names.
+    A worker sends it once the transaction commits. It expires after `minutes`. Only a link can go
+    to an address without an account, which `data` names.
     """
+    enqueue_after(session, "notify")
     return session.scalars(
         insert(OutboxEntry)
         .values(

@@ -19,7 +19,6 @@ from portal.core.db import transaction
 from portal.core.errors import Refused
 from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds
-from portal.core.queue import NO_TERM, enqueue
 from portal.exchange.spreadsheets import csv_pieces
 from portal.notifications import mail_texts, outbox
 from portal.notifications.mail import Report
@@ -252,7 +251,6 @@ def send_now(who: int, number: int) -> None:
         if last and not (last.sent_at or last.dead_at):
             raise SubscriptionRefused("under_way")
         _queue(session, row, _now(session))
-    enqueue(NO_TERM, ["notify"])
 
 
 # Due times
@@ -277,7 +275,6 @@ def queue_due() -> None:
                 _queue(session, row, now)
             row.last_at = now
             row.next_at = schedule_of(row).next(now)
-    enqueue(NO_TERM, ["notify"])
 
 
 @cache

@@ -19,12 +19,11 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy.event import listen
 from sqlalchemy.orm import Session
 
 from portal.catalog import requisites
 from portal.catalog.models import Course, Section, Term
-from portal.core.queue import NO_TERM, enqueue
+from portal.core.queue import enqueue_after
 from portal.notifications.outbox import DELETED_AT_ONCE, due, take_due
 from portal.notifications.webhooks.models import TEST, Delivery, Webhook
 from portal.people.models import Student
@@ -52,7 +51,7 @@ def queue_events(session: Session, term: int, events: Sequence[Event]) -> None:
         QUEUE_EVENTS, {"term": term, "first": events[0].seq, "last": events[-1].seq}
     )
     if queued.rowcount:  # type: ignore[attr-defined]  # of an INSERT
-        listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["deliver"]), once=True)
+        enqueue_after(session, "deliver")
 
 
 def due_jobs(look: Connection, _terms: Sequence[int]) -> Iterable[DueJob]:

@@ -6,112 +6,78 @@ program can tell what an auditor may read; any other right changes something.
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 from portal.core.i18n import _l
 
 
 class Right(StrEnum):
-    """A permission of a role."""
+    """What a role allows; `text` says it as part of the sentence “You may …”."""
 
-    REGISTER = "register"
-    APPLY = "apply"
-    TEACH = "teach"
-    CALL_ADMIN_API = "call_admin_api"
-    SCHEDULE = "schedule"
-    ADVISE = "advise"
-    SUBSCRIBE = "subscribe"
+    text: str
 
-    SEE_TERMS = "see_terms"
-    SEE_ROUNDS = "see_rounds"
-    SEE_REPORTS = "see_reports"
-    SEE_SECTIONS = "see_sections"
-    SEE_ROSTERS = "see_rosters"
-    SEE_STUDENTS = "see_students"
-    SEE_INSTRUCTORS = "see_instructors"
-    SEE_STAFF = "see_staff"
-    SEE_ACCOUNTS = "see_accounts"
-    SEE_REQUESTS = "see_requests"
-    SEE_APPLICATIONS = "see_applications"
-    SEE_RECEIPTS = "see_receipts"
-    SEE_AUDIT_TRAIL = "see_audit_trail"
-    SEE_IMPORTS = "see_imports"
-    SEE_EXPORTS = "see_exports"
-    SEE_OPERATIONS = "see_operations"
-    SEE_WEBHOOKS = "see_webhooks"
-    SEE_SERVICE_TOKENS = "see_service_tokens"
-    SEE_MAIL_TEXTS = "see_mail_texts"
+    def __new__(cls, name: str, text: str = "") -> Self:
+        right = str.__new__(cls, name)
+        right._value_, right.text = name, text
+        return right
 
-    CHANGE_TERMS = "change_terms"
-    CHANGE_WINDOWS = "change_windows"
-    CHANGE_ROUNDS = "change_rounds"
-    CHANGE_SECTIONS = "change_sections"
-    ADJUST = "adjust"
-    CHANGE_STUDENTS = "change_students"
-    CHANGE_HOLDS = "change_holds"
-    VIEW_AS_STUDENT = "view_as_student"
-    GRANT_PERMISSIONS = "grant_permissions"
-    CHANGE_INSTRUCTORS = "change_instructors"
-    CHANGE_ACCOUNTS = "change_accounts"
-    GIVE_ROLES = "give_roles"
-    DECIDE = "decide"
-    EXCHANGE_DATA = "exchange_data"
-    OPERATE = "operate"
-    CHANGE_WEBHOOKS = "change_webhooks"
-    CHANGE_SERVICE_TOKENS = "change_service_tokens"
-    CHANGE_MAIL_TEXTS = "change_mail_texts"
+    REGISTER = "register", _l("register for sections")
+    APPLY = "apply", _l("send applications")
+    TEACH = "teach", _l("see the rosters of your classes")
+    CALL_ADMIN_API = "call_admin_api", _l("call the admin API")
+    SCHEDULE = (
+        "schedule",
+        _l("see and change the sections of assigned departments, with their rosters"),
+    )
+    ADVISE = "advise", _l("see the records and plans of advisees, and clear them to register")
+    SUBSCRIBE = "subscribe", _l("get reports by email")
+
+    SEE_TERMS = "see_terms", _l("see terms, windows and waiting rooms")
+    SEE_ROUNDS = (
+        "see_rounds",
+        _l("see allocation rounds, and once a result is published all ballots under pseudonyms"),
+    )
+    SEE_REPORTS = "see_reports", _l("see the reports of windows")
+    SEE_SECTIONS = "see_sections", _l("see all sections and the catalog")
+    SEE_ROSTERS = "see_rosters", _l("see the rosters of all sections")
+    SEE_STUDENTS = "see_students", _l("see students and their records")
+    SEE_INSTRUCTORS = "see_instructors", _l("see instructors and their accounts")
+    SEE_STAFF = "see_staff", _l("see who has which role")
+    SEE_ACCOUNTS = "see_accounts", _l("see accounts")
+    SEE_REQUESTS = "see_requests", _l("see the requests of instructors")
+    SEE_APPLICATIONS = "see_applications", _l("see applications and their documents")
+    SEE_RECEIPTS = "see_receipts", _l("see receipts")
+    SEE_AUDIT_TRAIL = "see_audit_trail", _l("see the audit trail")
+    SEE_IMPORTS = "see_imports", _l("see imports")
+    SEE_EXPORTS = "see_exports", _l("download all students and sections")
+    SEE_OPERATIONS = "see_operations", _l("see the state of the portal")
+    SEE_WEBHOOKS = "see_webhooks", _l("see webhooks")
+    SEE_SERVICE_TOKENS = "see_service_tokens", _l("see service tokens")
+    SEE_MAIL_TEXTS = "see_mail_texts", _l("see email texts")
+
+    CHANGE_TERMS = "change_terms", _l("change terms and their rules")
+    CHANGE_WINDOWS = "change_windows", _l("change windows and waiting rooms")
+    CHANGE_ROUNDS = "change_rounds", _l("make, announce and publish allocation rounds")
+    CHANGE_SECTIONS = "change_sections", _l("change sections and the catalog")
+    ADJUST = "adjust", _l("add, drop and move students")
+    CHANGE_STUDENTS = "change_students", _l("change the records of students")
+    CHANGE_HOLDS = "change_holds", _l("place and lift holds")
+    VIEW_AS_STUDENT = "view_as_student", _l("view pages as a student")
+    GRANT_PERMISSIONS = "grant_permissions", _l("grant and revoke permissions for sections")
+    CHANGE_INSTRUCTORS = "change_instructors", _l("change the accounts of instructors")
+    CHANGE_ACCOUNTS = (
+        "change_accounts",
+        _l("create, edit and deactivate accounts, and help people to log in again"),
+    )
+    GIVE_ROLES = "give_roles", _l("give and end roles")
+    DECIDE = "decide", _l("decide requests and applications")
+    EXCHANGE_DATA = "exchange_data", _l("import and export data")
+    OPERATE = "operate", _l("operate the portal")
+    CHANGE_WEBHOOKS = "change_webhooks", _l("change webhooks")
+    CHANGE_SERVICE_TOKENS = "change_service_tokens", _l("create and revoke service tokens")
+    CHANGE_MAIL_TEXTS = "change_mail_texts", _l("change email texts")
 
 
-# What each right allows, as part of the sentence “You may …”.
-RIGHT_TEXTS = {
-    Right.REGISTER: _l("register for sections"),
-    Right.APPLY: _l("send applications"),
-    Right.TEACH: _l("see the rosters of your classes"),
-    Right.CALL_ADMIN_API: _l("call the admin API"),
-    Right.ADVISE: _l("see the records and plans of advisees, and clear them to register"),
-    Right.SCHEDULE: _l("see and change the sections of assigned departments, with their rosters"),
-    Right.SUBSCRIBE: _l("get reports by email"),
-    Right.SEE_TERMS: _l("see terms, windows and waiting rooms"),
-    Right.SEE_ROUNDS: _l(
-        "see allocation rounds, and once a result is published all ballots under pseudonyms"
-    ),
-    Right.SEE_REPORTS: _l("see the reports of windows"),
-    Right.SEE_SECTIONS: _l("see all sections and the catalog"),
-    Right.SEE_ROSTERS: _l("see the rosters of all sections"),
-    Right.SEE_STUDENTS: _l("see students and their records"),
-    Right.SEE_INSTRUCTORS: _l("see instructors and their accounts"),
-    Right.SEE_STAFF: _l("see who has which role"),
-    Right.SEE_ACCOUNTS: _l("see accounts"),
-    Right.SEE_REQUESTS: _l("see the requests of instructors"),
-    Right.SEE_APPLICATIONS: _l("see applications and their documents"),
-    Right.SEE_RECEIPTS: _l("see receipts"),
-    Right.SEE_AUDIT_TRAIL: _l("see the audit trail"),
-    Right.SEE_IMPORTS: _l("see imports"),
-    Right.SEE_EXPORTS: _l("download all students and sections"),
-    Right.SEE_OPERATIONS: _l("see the state of the portal"),
-    Right.SEE_WEBHOOKS: _l("see webhooks"),
-    Right.SEE_SERVICE_TOKENS: _l("see service tokens"),
-    Right.SEE_MAIL_TEXTS: _l("see email texts"),
-    Right.CHANGE_TERMS: _l("change terms and their rules"),
-    Right.CHANGE_WINDOWS: _l("change windows and waiting rooms"),
-    Right.CHANGE_ROUNDS: _l("make, announce and publish allocation rounds"),
-    Right.CHANGE_SECTIONS: _l("change sections and the catalog"),
-    Right.ADJUST: _l("add, drop and move students"),
-    Right.CHANGE_STUDENTS: _l("change the records of students"),
-    Right.CHANGE_HOLDS: _l("place and lift holds"),
-    Right.VIEW_AS_STUDENT: _l("view pages as a student"),
-    Right.GRANT_PERMISSIONS: _l("grant and revoke permissions for sections"),
-    Right.CHANGE_INSTRUCTORS: _l("change the accounts of instructors"),
-    Right.CHANGE_ACCOUNTS: _l(
-        "create, edit and deactivate accounts, and help people to log in again"
-    ),
-    Right.GIVE_ROLES: _l("give and end roles"),
-    Right.DECIDE: _l("decide requests and applications"),
-    Right.EXCHANGE_DATA: _l("import and export data"),
-    Right.OPERATE: _l("operate the portal"),
-    Right.CHANGE_WEBHOOKS: _l("change webhooks"),
-    Right.CHANGE_SERVICE_TOKENS: _l("create and revoke service tokens"),
-    Right.CHANGE_MAIL_TEXTS: _l("change email texts"),
-}
 # Each only about their own.
 OWN = frozenset(
     {

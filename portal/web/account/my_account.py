@@ -29,7 +29,7 @@ from portal.people import (
 )
 from portal.people.models import Account, Student
 from portal.people.passwords import LONGEST, SHORTEST
-from portal.people.roles import RIGHT_TEXTS, Right
+from portal.people.roles import Right
 from portal.web.account import access_tokens, devices
 from portal.web.forms import Form
 from portal.web.http import sessions
@@ -80,7 +80,7 @@ def show() -> ResponseReturnValue:
         student=student,
         completed=completed,
         profile=student_profile.read(who.student_id) if who.student_id else None,
-        allowed=[RIGHT_TEXTS[right] for right in Right if who.is_staff and who.may(right)],
+        allowed=[right.text for right in Right if who.is_staff and who.may(right)],
         roles=staff.role_labels(account),
         tokens=len(tokens.live_tokens(who.id)),
         password=settings.passwords and bool(account.password_hash),

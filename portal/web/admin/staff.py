@@ -6,7 +6,7 @@ from flask.typing import ResponseReturnValue
 from portal.core.db import ChangedMeanwhile
 from portal.core.i18n import _, _l
 from portal.people import staff
-from portal.people.roles import RIGHT_TEXTS, ROLES, STAFF_ROLES, Right
+from portal.people.roles import ROLES, STAFF_ROLES, Right
 from portal.people.staff import Grant, StaffMember
 from portal.web.confirm import CHANGED, done
 from portal.web.forms import ChoicesField, Form, ReasonField, TextField, render_form
@@ -106,6 +106,6 @@ def _page(
 def _allowed() -> list[tuple[str, list[str]]]:
     """Return the label of each role that an admin can give, and what it allows."""
     return [
-        (ROLES[name].label, [RIGHT_TEXTS[right] for right in Right if right in ROLES[name].rights])
+        (ROLES[name].label, [right.text for right in Right if right in ROLES[name].rights])
         for name in ("scheduler", *STAFF_ROLES)
     ]

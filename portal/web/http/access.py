@@ -19,7 +19,7 @@ from flask_login import current_user
 from flask_wtf.csrf import CSRFError
 
 from portal.core.i18n import _, _l
-from portal.people.roles import OWN, RIGHT_TEXTS, ROLES, Right, rights_of
+from portal.people.roles import OWN, ROLES, Right, rights_of
 from portal.people.visitors import Visitor
 from portal.web.http import resuming, viewing
 from portal.web.http.errors import Message, answer, problem
@@ -177,7 +177,7 @@ def _refused(rule: frozenset[str]) -> ResponseReturnValue:
     roles = ", ".join(str(role.label) for name, role in ROLES.items() if name in who.roles)
     advice = _(
         "Your role (%(roles)s) does not let you %(do)s. Ask the registrar’s office.",
-        do=RIGHT_TEXTS[lacking],
+        do=lacking.text,
         roles=roles,
     )
     return answer(403, Message(_l("Your role does not allow this"), advice))

@@ -208,24 +208,22 @@ def index(term_id: int) -> ResponseReturnValue:
         plan = _explained(session, offered, plan)
         of_all = {each.stored.id: each.stored.name for each in plan.edits}
         cautions = names_of_unread(session, of_all) if plan.change == "publish" else []
-    if sent["refused"]:
-        form.refuse(sent["refused"])
     reason = ReasonForm(sent)
     if "confirmed" in sent:
         reason.validate()
-    page = render_template(
+    if sent["refused"]:
+        reason.refuse(sent["refused"])
+    return render_form(
         "admin/bulk_review.html",
+        reason,
         term=offered.term,
         plan=plan,
         cautions=cautions,
-        form=form,
-        reason=reason,
         label=_label(plan.change),
         undoes="undo" in sent,
         sent=[each for each in sent.items(multi=True) if _is_sent_again(each[0])],
         result=secrets.randbits(53),
     )
-    return page, 422 if form.errors or reason.errors else 200
 
 
 @bp.post("")
@@ -473,7 +471,6 @@ def _form_page(offered: TermCatalog, form: BulkForm, sent: Sent) -> ResponseRetu
     found, wanted = _found(offered, sent), SectionQuery.parse(sent)
     with transaction() as session:
         known = named_instructors(session)
-        rooms = _rooms(offered.sections)
     return render_form(
         "admin/bulk_edit.html",
         form,
@@ -487,12 +484,7 @@ def _form_page(offered: TermCatalog, form: BulkForm, sent: Sent) -> ResponseRetu
         ticked=set(sent.getlist("section", type=int)),
         all="all" in sent,
         counts=read_with_fallback.seats(offered.term.id),
-        rooms=rooms,
+        rooms=sorted({each.room for view in offered.sections for each in view.meetings} - {""}),
         instructors=[each.name for each in known],
         last=_last_changes(offered.term.id),
     )
-
-
-def _rooms(offered: Sequence[SectionView]) -> list[str]:
-    rooms = {each.room for view in offered for each in view.meetings}
-    return sorted(rooms - {""})

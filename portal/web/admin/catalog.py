@@ -10,7 +10,7 @@ from portal.catalog.deletion import KINDS, CatalogRecord, InTheWay
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.people.roles import Right
-from portal.web.confirm import Confirmation, NotPossible, confirm
+from portal.web.confirm import NotPossible, Wording, confirm
 from portal.web.http.access import requires, visitor
 from portal.web.paging import page_number, search_text
 
@@ -45,8 +45,7 @@ def change(records: str, number: int, act: str) -> ResponseReturnValue:
         record = deletion.find(session, records, number) or abort(404)
         fits = (record.deleted_at is None) == (act == "delete")
         found = deletion.obstacles(session, record) if fits else []
-    name = _name(record)
-    title, button, meaning, message = _texts(act, name)
+    wording = _wording(act, record)
     address = url_for(".index", records=records, deleted="1" if record.deleted_at else None)
 
     def carry_out(reason: str) -> str:
@@ -56,46 +55,36 @@ def change(records: str, number: int, act: str) -> ResponseReturnValue:
                     session, record, delete=act == "delete", by=visitor().id, reason=reason
                 )
         except InTheWay as way:
-            raise NotPossible(_refusal(act, way.obstacles)) from way
+            raise NotPossible(refusal(act, way.obstacles)) from way
         subjects.forget()
-        return message
+        return wording.done
 
-    page = Confirmation(
-        title=title,
-        button=button,
-        back=(address, str(KINDS[records].label)),
-        meaning=[meaning],
-        danger=act == "delete",
-        refusal=_refusal(act, found) if found else "",
-    )
-    return confirm(page, carry_out)
+    back = address, str(KINDS[records].label)
+    return confirm(wording.page(back, refusal=refusal(act, found) if found else ""), carry_out)
 
 
-def _name(record: CatalogRecord) -> str:
-    return record.code if record.code == record.title else f"{record.code} {record.title}"
-
-
-def _texts(act: str, name: str) -> tuple[str, str, str, str]:
-    """Return the title, the button, the explanation, and the message afterwards."""
+def _wording(act: str, record: CatalogRecord) -> Wording:
+    name = record.code if record.code == record.title else f"{record.code} {record.title}"
     if act == "delete":
-        return (
+        return Wording(
             _("Delete %(name)s", name=name),
-            _("Delete"),
             _(
                 "It disappears from lists, forms and exports. Its history stays, and you can"
                 " restore it."
             ),
             _("%(name)s is deleted.", name=name),
+            _("Delete"),
+            danger=True,
         )
-    return (
+    return Wording(
         _("Restore %(name)s", name=name),
-        _("Restore"),
         _("It is in lists, forms and exports again."),
         _("%(name)s is restored.", name=name),
+        _("Restore"),
     )
 
 
-def _refusal(act: str, found: Sequence[deletion.Obstacle]) -> str:
+def refusal(act: str, found: Sequence[deletion.Obstacle]) -> str:
     """Return why it is not possible, with the names of the records in the way."""
     names = "; ".join(each.text for each in found)
     if act == "delete":

@@ -113,7 +113,8 @@ class CourseForm(Form):
         stored: CourseDetails | None = None,
         terms: list[tuple[Term, int]] | None = None,
     ) -> None:
-        first = vars(stored) | {"whom": _whom(stored)} if stored else {"whom": "everyone"}
+        whom = "everyone" if stored is None or stored.public else "some"
+        first = (vars(stored) if stored else {}) | {"whom": whom}
         super().__init__(sent, data=first if sent is None else None)
         self.session, self.stored = session, stored
         self.department.offer({"": "", **courses.departments(session)})
@@ -189,10 +190,6 @@ class CourseForm(Form):
         known = select(Course.code).where(Course.code.in_(named), Course.deleted_at.is_(None))
         found = set(self.session.scalars(known))
         return [each for each in dict.fromkeys(named) if each not in found]
-
-
-def _whom(details: CourseDetails) -> str:
-    return "everyone" if details.public else "some"
 
 
 @bp.get("/<int:course_id>")

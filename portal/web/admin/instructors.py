@@ -1,6 +1,6 @@
 """Instructors of the catalog: search, create, edit, delete; their accounts, and who decides."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
 from portal.catalog import courses
-from portal.catalog.deletion import InTheWay, Obstacle
+from portal.catalog.deletion import InTheWay
 from portal.catalog.models import Instructor
 from portal.catalog.record_details import RecordChange
 from portal.catalog.term_catalog import catalog_of, expire, live_terms, term_label
@@ -22,6 +22,7 @@ from portal.people.models import Account
 from portal.people.roles import Right
 from portal.web import drafts
 from portal.web.admin.audit_trail import history_of
+from portal.web.admin.catalog import refusal
 from portal.web.admin.record_editing import RecordEdit, confirm_change, is_complete, show_form
 from portal.web.admin.section_forms import add_fields
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
@@ -163,15 +164,11 @@ def delete(instructor_id: int) -> ResponseReturnValue:
     if instructor.deleted_at and request.method == "GET":
         abort(404)
 
-    def refusal(names: Sequence[Obstacle]) -> str:
-        listed = "; ".join(each.text for each in names)
-        return _("You can’t delete it while these depend on it: %(names)s.", names=listed)
-
     def act(reason: str) -> ResponseReturnValue:
         try:
             instructors.remove(instructor_id, visitor().id, reason)
         except InTheWay as way:
-            raise NotPossible(refusal(way.obstacles)) from way
+            raise NotPossible(refusal("delete", way.obstacles)) from way
         message = _("%(name)s is deleted.", name=instructor.name)
         return done(message, url_for("admin.instructors.index"))
 
@@ -183,7 +180,7 @@ def delete(instructor_id: int) -> ResponseReturnValue:
             _("The instructor disappears from lists and forms. Sections of past terms keep it.")
         ],
         danger=True,
-        refusal=refusal(found) if found else "",
+        refusal=refusal("delete", found) if found else "",
     )
     return confirm(page, act)
 

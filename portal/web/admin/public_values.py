@@ -24,14 +24,9 @@ class ValueForm(Form):
             "It is stored in small letters, without spaces at its ends, and with single spaces"
             " inside. The next page shows it once more."
         ),
+        filters=[lambda value: normal_value(value or "")],
     )
     reason = ReasonField()
-
-    def check(self) -> bool:
-        """Validate the form, and put the value into the spelling that is stored."""
-        valid = bool(self.validate())
-        self.value.data = normal_value(self.value.data or "")
-        return valid
 
 
 UNCLEAR = _l(
@@ -76,9 +71,10 @@ def ask_for_value(
 ) -> ResponseReturnValue:
     """Ask for the value of a source, show it once more, and give it to `act`, with the reason."""
     form = ValueForm()
+    sure = form.value.data == request.form.get("sure")
     if request.method == "GET" and not page.refusal:
         page = _fetched(page, form, source)
-    elif request.method == "POST" and form.check() and form.value.data != request.form.get("sure"):
+    elif request.method == "POST" and not sure and form.validate():
         page = replace(
             page,
             button=button,

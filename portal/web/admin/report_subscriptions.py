@@ -13,7 +13,7 @@ from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds
 from portal.people.roles import Right
-from portal.reports import subscriptions, term_reports
+from portal.reports import subscriptions
 from portal.reports.subscriptions import (
     DAY_LABELS,
     RESULTS,
@@ -22,6 +22,7 @@ from portal.reports.subscriptions import (
     SubscriptionRefused,
     SubscriptionView,
 )
+from portal.reports.term_reports import open_to
 from portal.web.confirm import Confirmation, confirm, done
 from portal.web.forms import Form, SelectOneField, render_form
 from portal.web.http.access import requires, visitor
@@ -35,8 +36,16 @@ class SubscriptionForm(Form):
 
     rows: ClassVar[tuple[tuple[str, ...], ...]] = (("report", "term"), ("days", "at"))
 
-    report = SelectOneField(_l("Report"), missing=_l("Choose a report."))
-    term = SelectOneField(_l("Term"), missing=_l("Choose a term."))
+    report = SelectOneField(
+        _l("Report"),
+        choices=lambda: {name: each.label for name, each in open_to(visitor()).items()},
+        missing=_l("Choose a report."),
+    )
+    term = SelectOneField(
+        _l("Term"),
+        choices=lambda: {str(each.id): each.name for each in current_terms() if not each.practice},
+        missing=_l("Choose a term."),
+    )
     days = SelectOneField(_l("How often"), choices=DAY_LABELS)
     at = TimeField(
         _l("Time"),
@@ -50,27 +59,19 @@ class SubscriptionForm(Form):
         """Return the days and the time, once they are valid."""
         return Schedule(self.days.data, self.at.data)
 
-    def offer(self) -> "SubscriptionForm":
-        """Set the choices: the reports that the visitor may see, of terms that are not over."""
-        open_reports = term_reports.open_to(visitor())
-        self.report.offer({name: str(kind.label) for name, kind in open_reports.items()})
-        current = [each for each in current_terms() if not each.practice]
-        self.term.offer({str(each.id): each.name for each in current})
-        return self
-
 
 @bp.get("")
 @requires(Right.SUBSCRIBE)
 def index() -> ResponseReturnValue:
     """Render the visitor's subscriptions, and the form for another."""
     chosen = {name: request.args.get(name, "") for name in ("report", "term")}
-    return _page(SubscriptionForm(formdata=None, **chosen).offer())
+    return _page(SubscriptionForm(formdata=None, **chosen))
 
 
 @bp.post("")
 @requires(Right.SUBSCRIBE)
 def subscribe() -> ResponseReturnValue:
-    form = SubscriptionForm().offer()
+    form = SubscriptionForm()
     if not form.validate():
         return _page(form)
     try:
@@ -142,7 +143,7 @@ def send(subscription_id: int) -> ResponseReturnValue:
     try:
         subscriptions.send_now(visitor().id, subscription_id)
     except SubscriptionRefused as refused:
-        form = SubscriptionForm(formdata=None).offer()
+        form = SubscriptionForm(formdata=None)
         form.refuse(refused.text)
         return _page(form, 409)
     except LookupError:

@@ -25,8 +25,8 @@ from wtforms import (
 from wtforms.validators import Optional, StopValidation
 from wtforms.widgets import TextArea
 
-from portal.catalog import formatting, requisites, sections
-from portal.catalog.models import Room, Section
+from portal.catalog import formatting, requisites, rooms, sections
+from portal.catalog.models import Section
 from portal.catalog.record_details import RecordField
 from portal.catalog.section_fields import (
     FIELDS,
@@ -292,8 +292,7 @@ class SectionForm(Form):
         super().__init__(sent, data=_values(details) if details and sent is None else None)
         self.session, self.term, self.own_code, self.before = session, term, own_code, details
         self.known = named_instructors(session)
-        rooms = select(Room.name).where(Room.deleted_at.is_(None)).order_by(Room.name)
-        self.rooms = list(session.scalars(rooms))
+        self.rooms = [each.name for each in rooms.search(session, "")]
         more_of = {"yes": self.meetings, "kept": self.reserves}
         added = more_of.get(sent.get("more", "")) if sent else None
         if added is not None and not added.full:

@@ -267,7 +267,8 @@ def change_state(term_id: int, state_change: str) -> ResponseReturnValue:
         try:
             terms.change_state(term_id, state_change, visitor().id, reason)
         except InTheWay as way:
-            raise NotPossible(_refusal(way)) from way
+            why = _("You can’t do this while the term has these: %(names)s.", names=way)
+            raise NotPossible(why) from way
         expire(term_id)
         return str(wording.done) % {"term": found.name}
 
@@ -381,8 +382,3 @@ def _signer() -> URLSafeSerializer:
 def _in_words(window: NewWindow, clock: LocalClock) -> str:
     times = f"{clock.full(window.opens)} – {clock.full(window.closes)}"
     return f"{times} · {cohort_names.describe(window.cohort)}"
-
-
-def _refusal(way: InTheWay) -> str:
-    names = "; ".join(each.text for each in way.obstacles)
-    return _("You can’t do this while the term has these: %(names)s.", names=names)

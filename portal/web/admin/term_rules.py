@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import Blueprint, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import DateField, Field
+from wtforms import DateField, Field, ValidationError
 from wtforms.validators import Optional
 
 from portal.catalog import formatting
@@ -33,6 +33,7 @@ from portal.web.forms import (
 )
 from portal.web.http.access import requires, visitor
 from portal.windows import bands, term_rules
+from portal.windows.bands import Band
 from portal.windows.service import EARLY
 from portal.windows.term_rules import RulesChanged
 
@@ -168,10 +169,15 @@ class BandsForm(Form):
         render_kw={"rows": 6, "spellcheck": "false"},
     )
 
-    @property
-    def text(self) -> str:
-        """Return the bands as they were written."""
-        return self.bands.data or ""
+    wanted: list[Band]
+
+    def validate_bands(self, field: NoteField) -> None:
+        """Read the bands. Raise ValidationError if a line is unclear."""
+        try:
+            with transaction() as session:
+                self.wanted = bands.parse(session, field.data)
+        except Unclear as unclear:
+            raise ValidationError(str(unclear)) from unclear
 
 
 @bp.route("/bands", methods=["GET", "POST"])
@@ -183,16 +189,9 @@ def edit_bands(term_id: int) -> ResponseReturnValue:
     if request.method == "GET" and "bands" not in request.args:
         return _bands_form(term, BandsForm(formdata=None, data={"bands": bands.write(before)}))
     form = BandsForm(request.values)
-    wanted: list[bands.Band] = []
-    if form.validate():
-        try:
-            with transaction() as session:
-                wanted = bands.parse(session, form.text)
-        except Unclear as unclear:
-            form.refuse(str(unclear), "bands")
-    if form.errors:
+    if not form.validate():
         return _bands_form(term, form)
-    seen = bands.write(before)
+    wanted, seen = form.wanted, bands.write(before)
 
     def act(why: str) -> ResponseReturnValue:
         if request.form.get("seen", "") != seen and wanted != before:
@@ -223,7 +222,7 @@ def edit_bands(term_id: int) -> ResponseReturnValue:
                 " change."
             )
         ],
-        seen={"bands": form.text, "seen": seen},
+        seen={"bands": form.bands.data, "seen": seen},
         refusal=_people_wait(positions) if positions and wanted != before else "",
     )
     return confirm(page, act)

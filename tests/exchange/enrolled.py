@@ -4,11 +4,16 @@ from typing import Any
 
 from sqlalchemy import select, text, update
 
-from portal.catalog.models import Term
+from portal.catalog.models import Section, Term
 from portal.catalog.term_catalog import forget
 from portal.core.db import transaction
+from portal.ledger.types import Outcome
+from portal.people.models import Student
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.recorder import drain
+from portal.registration import limits
+from tests import cast as builders
+from tests import register
 
 ROSTER = """
     SELECT crn, students.number FROM enrollments
@@ -28,6 +33,18 @@ def publish() -> None:
     with transaction() as session:
         session.execute(update(Term).values(state="published"))
     forget()
+
+
+def wait_in_line(number: str, crn: str) -> None:
+    """The student asks for a seat in a section, and gets a place in line."""
+    publish()
+    builders.an_open_window(the_term())
+    limits.forget_windows()
+    with transaction() as session:
+        student = session.scalars(select(Student.id).where(Student.number == number)).one()
+        section = session.scalars(select(Section.id).where(Section.crn == crn)).one()
+    decided = register.claim(student, the_term().id, section, wait=True)
+    assert decided.outcome == Outcome.WAITLISTED
 
 
 def roster() -> list[tuple[str, str]]:

@@ -7,13 +7,13 @@ from sqlalchemy import select
 
 from portal.catalog.models import Section
 from portal.core.db import transaction
-from portal.exchange.importing import runs
 from portal.ledger.types import Outcome
 from portal.people.models import Student
 from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
 from tests.exchange.enrolled import roster, the_term
-from tests.exchange.makers import press, sent
+from tests.exchange.makers import press, sent, store
+from tests.exchange.oneroster import School
 from tests.exchange.section_changes import having
 
 
@@ -31,8 +31,14 @@ def read(boss: FlaskClient, places: str, **seats: Any) -> int:
 def stored(boss: FlaskClient, places: str, **seats: Any) -> int:
     """Return such an import once everything but the seats is stored."""
     import_id = read(boss, places, **seats)
-    assert boss.post(f"/admin/imports/{import_id}/apply").status_code == 303
-    runs.apply(import_id, lambda *_: None)
+    store(boss, import_id)
+    return import_id
+
+
+def with_a_seat_left(boss: FlaskClient) -> int:
+    """Return an import of one enrollment once everything else is stored."""
+    import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
+    store(boss, import_id)
     return import_id
 
 

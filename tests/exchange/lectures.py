@@ -4,11 +4,9 @@ from datetime import time
 from pathlib import Path
 from typing import Any
 
-from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
-from portal.exchange.importing.runs import import_files
-from tests.exchange.campus import nothing, section
-from tests.exchange.makers import TERM
+from tests.exchange.campus import section
+from tests.exchange.semester_files import only, updated
 
 MONDAY, TUESDAY, WEDNESDAY, THURSDAY, FRIDAY = (1 << day for day in range(5))
 TR, MWF = TUESDAY | THURSDAY, MONDAY | WEDNESDAY | FRIDAY
@@ -25,15 +23,11 @@ LECTURE = (TR, time(13), time(13, 50), "SAGE 11")
 
 def update(folder: Path, *lines: str, name: str = "schedule.csv", **options: Any) -> Report:
     """Update the term by one file; beside meetings.csv it takes one that names both sections."""
-    for each in folder.iterdir():
-        each.unlink()
-    (folder / name).write_text("\n".join(lines) + "\n")
+    only(folder, name, *lines)
     if name != "schedule.csv":
         sections = "crn,course_id\n10001,CSC-225\n10002,CSC-225\n"
         (folder / "sections.csv").write_text(sections)
-    report = Report()
-    import_files(folder, Options(term=TERM, update=True, **options), report, nothing)
-    return report
+    return updated(folder, **options)[1]
 
 
 def meetings(term: int, crn: str = "10001") -> list[tuple[Any, ...]]:

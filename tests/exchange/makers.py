@@ -35,11 +35,15 @@ def zipped(files: dict[str, bytes | str]) -> bytes:
     return packed.getvalue()
 
 
+def zip_of(folder: Path) -> bytes:
+    """The files of a folder as a zip."""
+    return zipped({each.name: each.read_bytes() for each in folder.iterdir()})
+
+
 def as_zip(campus: Campus) -> bytes:
     """The files of a campus as a zip."""
     with TemporaryDirectory() as folder:
-        campus.write(Path(folder))
-        return zipped({each.name: each.read_bytes() for each in Path(folder).iterdir()})
+        return zip_of(campus.write(Path(folder)))
 
 
 def send(browser: FlaskClient, content: bytes, name: str = "spring.zip", **form: str) -> Any:
@@ -74,6 +78,18 @@ def press(browser: FlaskClient, import_id: int, action: str, **form: str) -> Any
     answer = browser.post(f"/admin/imports/{import_id}/{action}", data=form)
     runs.continue_import(import_id)
     return answer
+
+
+def store(browser: FlaskClient, import_id: int) -> None:
+    """Apply all of an import but its enrollments, which are left."""
+    assert browser.post(f"/admin/imports/{import_id}/apply").status_code == 303
+    runs.apply(import_id, lambda *_: None)
+
+
+def let_a_minute_pass() -> None:
+    """So long ago was a worker last at an import."""
+    with transaction() as session:
+        session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
 
 
 def page(browser: FlaskClient, import_id: int) -> str:

@@ -59,6 +59,14 @@ def exported(folder: Path, term: str = TERM) -> Path:
     return folder
 
 
+def only(folder: Path, name: str, *lines: str) -> Path:
+    """Write a file that is alone in the folder."""
+    for each in folder.iterdir():
+        each.unlink()
+    (folder / name).write_text("\n".join(lines) + "\n")
+    return folder
+
+
 def updated(folder: Path, **options: Any) -> tuple[dict[str, Any], Report]:
     """What an import of the folder changes."""
     report, chosen = Report(), {"term": TERM, "update": True, **options}

@@ -22,7 +22,7 @@ from tests import commands
 from tests.cast import Cast
 from tests.exchange.campus import Campus
 from tests.exchange.class_schedules import write_csv, write_ods
-from tests.exchange.makers import as_zip, latest, page, press, sections, sent, zipped
+from tests.exchange.makers import as_zip, latest, page, press, sections, sent, zip_of, zipped
 from tests.exchange.mapped_columns import (
     LINE,
     UNKNOWN,
@@ -193,8 +193,7 @@ def test_a_semester_of_several_files_comes_in_whole_as_chosen(
     campus.restriction("must_be", "level", "Graduate").course("CSC-230").cross_list("CSC-230")
     folder = campus.write(tmp_path / "known")
     meanings = rename_headings(folder, tmp_path / "unknown")
-    files = {each.name: each.read_bytes() for each in (tmp_path / "unknown").iterdir()}
-    import_id = sent(boss, zipped(files))
+    import_id = sent(boss, zip_of(tmp_path / "unknown"))
     choose(boss, import_id, **dict(pair for pairs in meanings.values() for pair in pairs))
     assert latest().state == "ready"
     press(boss, import_id, "apply")

@@ -17,7 +17,8 @@ from portal.recorder.consistency import fence
 from tests.cast import Cast
 from tests.exchange.campus import nothing
 from tests.exchange.enrolled import roster, the_term
-from tests.exchange.makers import latest, sent
+from tests.exchange.imported_enrollments import with_a_seat_left
+from tests.exchange.makers import latest
 from tests.exchange.oneroster import School, imported
 from tests.recorder.processes import wait_for
 from tests.web.visitors import browser_of
@@ -69,9 +70,7 @@ def test_it_names_the_other_one_whose_seats_can_not_be_given(
     app: Flask, cast: Cast, tmp_path: Path
 ) -> None:
     boss = browser_of(app, cast.max.username)
-    import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
-    boss.post(f"/admin/imports/{import_id}/apply")
-    runs.apply(import_id, lambda *_: None)
+    with_a_seat_left(boss)
     fence.put_up(the_term().id, "a test")
     with pytest.raises(import_jobs.Busy, match=r"spring\.zip"):
         imported(School().write(tmp_path))

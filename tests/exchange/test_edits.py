@@ -1,6 +1,5 @@
 """Edits that admins made since the last import stay, unless the files are to win."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,29 +22,28 @@ from portal.catalog.models import (
 from portal.core.db import transaction
 from portal.exchange.importing import runs
 from portal.exchange.importing.failures import ImportFailedError
-from portal.exchange.importing.models import ImportedRecord, Options
+from portal.exchange.importing.models import ImportedRecord
 from portal.exchange.importing.report import Note, Report
-from portal.exchange.importing.runs import import_files
 from portal.people.models import Student, StudentSubject
 from tests.cast import Cast
-from tests.exchange.campus import Campus, nothing, section
+from tests.exchange.campus import Campus, section
 from tests.exchange.class_schedules import ALGORITHMS, write_csv
-from tests.exchange.makers import as_zip, page, press, sent
-from tests.exchange.oneroster import School, moved
+from tests.exchange.makers import TERM, as_zip, page, press, sent
+from tests.exchange.oneroster import School
 from tests.exchange.oneroster import imported as oneroster_imported
-from tests.exchange.semester_files import exported, set_section
+from tests.exchange.semester_files import exported, set_section, updated
 from tests.web.pages import hidden
 
 pytestmark = pytest.mark.usefixtures("backend")
-TERM = "Spring 2021"
 
 
 def run(folder: Path, campus: Campus, **options: Any) -> tuple[int, list[Note]]:
     """Import; return the term and what was said of edits."""
-    report, chosen = Report(), {"term": TERM, "update": True, **options}
-    done = import_files(campus.write(folder), Options(**chosen), report, nothing)
+    _, report = updated(campus.write(folder), **options)
+    with transaction() as session:
+        term = session.scalars(select(Term.id).filter_by(name=options.get("term", TERM))).one()
     kinds = {"edited", "removed_here", "overwritten", "deleted_here"}
-    return (done.terms or [1])[0], [note for note in report.notes if note.kind in kinds]
+    return term, [note for note in report.notes if note.kind in kinds]
 
 
 def edit(**values: Any) -> None:
@@ -126,7 +124,7 @@ def test_older_files_do_not_undo_an_edit_that_was_exported_and_imported(tmp_path
     edit(capacity=40)
     folder = exported(tmp_path / "export")
     set_section(folder, "note", "In the spreadsheet")
-    import_files(folder, Options(term=TERM, update=True), Report(), nothing)
+    updated(folder)
     for _ in range(2):
         _, notes = run(tmp_path, campus(capacity="30"))
         assert {(each.kind, each.column) for each in notes} == {
@@ -140,7 +138,7 @@ def test_an_instructor_removed_in_an_export_is_not_given_back(tmp_path: Path) ->
     run(tmp_path, campus())
     folder = exported(tmp_path / "export")
     set_section(folder, "instructors", "Okafor")
-    import_files(folder, Options(term=TERM, update=True), Report(), nothing)
+    updated(folder)
     _, [note] = run(tmp_path, campus())
     assert (note.kind, "Lindqvist" in note.key) == ("removed_here", True)
 
@@ -152,9 +150,7 @@ def test_a_section_that_the_files_offer_and_the_portal_does_not_is_named(
     term, _ = run(tmp_path, campus(status="A"))
     edit(status=status)
     for written in ("A", ""):
-        report = Report()
-        files = campus(status=written, capacity="45").write(tmp_path)
-        import_files(files, Options(term=TERM, update=True), report, nothing)
+        _, report = updated(campus(status=written, capacity="45").write(tmp_path))
         [note] = report.of("draft_here" if status == "NEW" else "canceled_here")
         assert said in str(note.why)
         assert ("Offer again" in str(note.todo)) == (status == "CANCELED")
@@ -222,12 +218,7 @@ def test_a_command_that_removes_sections_needs_the_option(tmp_path: Path) -> Non
 
 def remove(folder: Path, files: Campus, **options: Any) -> Report:
     """Import, and remove what the files do not name."""
-    report, chosen = (
-        Report(),
-        {"term": TERM, "update": True, "remove": True, "cancels": True, **options},
-    )
-    import_files(files.write(folder), Options(**chosen), report, nothing)
-    return report
+    return updated(files.write(folder), remove=True, cancels=True, **options)[1]
 
 
 def test_sections_that_stay_although_no_file_names_them_are_named(tmp_path: Path) -> None:
@@ -302,8 +293,7 @@ def test_an_export_does_not_remove_what_was_made_after_it(tmp_path: Path) -> Non
     forget("10003")
     for name in ("sections.csv", "meetings.csv"):
         leave_out_rows(folder / name, "10002", "10003")
-    chosen = Options(term=TERM, update=True, remove=True, cancels=True)
-    import_files(folder, chosen, Report(), nothing)
+    updated(folder, remove=True, cancels=True)
     assert statuses(term) == {"10001": "OPEN", "10002": "CANCELED", "10003": "OPEN"}
 
 
@@ -311,10 +301,9 @@ def test_a_registration_number_of_another_course_is_refused(tmp_path: Path) -> N
     term, _ = run(tmp_path, campus())
     edit(note="Edited here")
     other = campus(course_id="MAT-100", capacity="5").meets(instructors="Nobody").section("10002")
+    files = other.course("MAT-100").write(tmp_path)
     for overwrite in (False, True):
-        report = Report()
-        chosen = Options(term=TERM, update=True, overwrite=overwrite, remove=True)
-        import_files(other.course("MAT-100").write(tmp_path), chosen, report, nothing)
+        _, report = updated(files, overwrite=overwrite, remove=True)
         [note] = report.of("other_course")
         assert (note.column, note.value) == ("course_id", "MAT-100")
         assert "CSC-225" in note.why
@@ -331,9 +320,8 @@ def test_values_of_restrictions_that_no_student_has_are_named(tmp_path: Path, ca
     assert cast
     files = campus().section("10002").restriction("must_be", "level", "Graduat")
     files.restriction("must_be", "level", "Graduat", crn="10002")
-    files.restriction("may_not_be", "level", "graduate").write(tmp_path)
-    report = Report()
-    import_files(tmp_path, Options(term=TERM, update=True), report, nothing)
+    files.restriction("may_not_be", "level", "graduate")
+    _, report = updated(files.write(tmp_path))
     [note] = report.of("value_unknown")
     assert note.why.endswith("“Graduat” (level). Sections: 2. Student records have: Graduate.")
 
@@ -350,9 +338,7 @@ def test_majors_that_only_restrictions_have_are_named(tmp_path: Path, cast: Cast
     files.restriction("must_be", "field_of_study", "Alchemy")
     files.restriction("may_not_be", "program", "BS-BIO")
     files.restriction("must_be", "major", "history").restriction("must_be", "major", "Computing")
-    files.write(tmp_path)
-    report = Report()
-    import_files(tmp_path, Options(term=TERM, update=True), report, nothing)
+    _, report = updated(files.write(tmp_path))
     named = {note.more.partition(".")[0] for note in report.of("value_unknown")}
     assert named == {"“Histroy” (major)", "“Alchemy” (field of study)", "“BS-BIO” (program)"}
 
@@ -361,14 +347,12 @@ def test_a_line_with_commas_is_asked_about_until_its_values_are_known(tmp_path: 
     sentence = "Must be enrolled in one of the following Majors:\nBiology, Chemistry"
     write_csv(tmp_path, [ALGORITHMS | {"Restrictions": sentence}])
     for _ in range(2):
-        report = Report()
-        import_files(tmp_path, Options(term=TERM, update=True), report, nothing)
+        _, report = updated(tmp_path)
         assert len(report.of("restriction_commas")) == 1
     with transaction() as session:
         names = {"BIOL": "Biology", "CHEM": "Chemistry"}
         session.add_all(Subject(code=code, name=name) for code, name in names.items())
-    report = Report()
-    import_files(tmp_path, Options(term=TERM, update=True), report, nothing)
+    _, report = updated(tmp_path)
     assert report.of("restriction_commas") == []
     with transaction() as session:
         values = set(session.scalars(select(Restriction.value)))
@@ -388,8 +372,7 @@ def test_a_restriction_in_doubt_changes_no_existing_section(
 ) -> None:
     sentence = "Must be enrolled in one of the following Majors:\n"
     for each in ("Biology", text):
-        write_csv(tmp_path, [ALGORITHMS | {"Restrictions": f"{sentence}{each}"}])
-        import_files(tmp_path, Options(term=TERM, update=True), Report(), nothing)
+        updated(write_csv(tmp_path, [ALGORITHMS | {"Restrictions": f"{sentence}{each}"}]))
     with transaction() as session:
         assert session.scalars(select(Restriction.value)).all() == ["Biology"]
         assert session.scalars(select(Section.consent).filter_by(crn="20551")).all() == [consent]
@@ -405,8 +388,7 @@ def test_a_name_with_commas_that_a_department_has_is_one_value(tmp_path: Path) -
         session.add_all([department, Subject(code="EEB", name=name)])
         session.flush()
         session.execute(update(Subject).values(department_id=department.id))
-    report = Report()
-    import_files(tmp_path, Options(term=TERM, update=True), report, nothing)
+    _, report = updated(tmp_path)
     assert report.of("restriction_commas") == []
     with transaction() as session:
         assert session.scalars(select(Restriction.value)).all() == [name]
@@ -431,24 +413,19 @@ def test_what_an_earlier_version_did_not_remember_is_no_edit(tmp_path: Path) -> 
 
 def test_a_second_section_of_a_number_is_named(tmp_path: Path) -> None:
     run(tmp_path, campus(section="01"))
-    report = Report()
-    files = campus(section="01").section("10002", section="1").write(tmp_path)
-    import_files(files, Options(term=TERM, update=True), report, nothing)
+    _, report = updated(campus(section="01").section("10002", section="1").write(tmp_path))
     [note] = report.of("number_taken")
     assert (note.key, note.column, note.more) == ("10002", "section", "The other is CRN 10001.")
 
 
 def test_new_instructors_are_named_once(tmp_path: Path) -> None:
-    chosen = Options(term=TERM, update=True)
     for names, expected in (
         ("Okafor/Lindqvist", []),  # the portal has none yet
         ("Okafor/Lindqvist", []),
         ("Okafor/Lindkvist/Roe", ["2: Lindkvist · CSC; Roe · CSC."]),
         ("Okafor/Lindkvist", []),
     ):
-        report = Report()
-        files = campus().meets(instructors=names).write(tmp_path)
-        import_files(files, chosen, report, nothing)
+        _, report = updated(campus().meets(instructors=names).write(tmp_path))
         assert [note.more for note in report.of("instructors_new")] == expected
 
 
@@ -463,9 +440,7 @@ def test_a_department_that_the_portal_has_is_not_called_added(tmp_path: Path) ->
     run(tmp_path, campus())
     files = campus().course("MAT-100", dept_code="CSC").section("10002", course_id="MAT-100")
     files.rows["departments.csv"] = []
-    report = Report()
-    import_files(files.write(tmp_path), Options(term=TERM, update=True), report, nothing)
-    assert report.of("department_added") == []
+    assert updated(files.write(tmp_path))[1].of("department_added") == []
 
 
 def test_columns_of_another_system_come_in_afterwards(tmp_path: Path) -> None:
@@ -537,12 +512,10 @@ def test_a_deleted_course_stays_deleted_also_with_files_of_another_system(
     run(tmp_path, campus())
     deleted(Section, Course)
     full = campus().course("MAT-100").section("10002", course_id="MAT-100")
-    report = Report()
-    chosen = Options(term=name, update=True)
-    counts = import_files(full.write(tmp_path), chosen, report, nothing).counts
+    changes, report = updated(full.write(tmp_path), term=name)
     keys = {(note.key, note.line) for note in report.of("deleted_here")}
     assert keys == {("CSC-225", 2), (f"{name} · 10001", 2)}
-    assert moved(counts)["section"] == {"added": 1}
+    assert changes["section"] == {"added": 1}
     with transaction() as session:
         assert session.scalars(select(Section.crn).where(Section.deleted_at.is_(None))).all() == [
             "10002"
@@ -554,10 +527,7 @@ def test_a_deleted_course_stays_deleted_also_with_files_of_another_system(
 def test_sections_of_a_deleted_term_come_back_with_it(tmp_path: Path) -> None:
     run(tmp_path, campus())
     deleted(Term)
-    report = Report()
-    chosen = Options(term=TERM, update=True)
-    import_files(campus().write(tmp_path), chosen, report, nothing)
-    assert not report.of("deleted_here")
+    assert not updated(campus().write(tmp_path))[1].of("deleted_here")
 
 
 def test_the_page_offers_to_restore_what_was_deleted(boss: FlaskClient) -> None:
@@ -617,9 +587,7 @@ def test_deleted_departments_and_subjects_stay_out_and_what_needs_them(tmp_path:
     deleted(Section, Course, Subject, Department)
     full = campus().course("MAT-100", dept_code="MAT").section("10002", course_id="MAT-100")
     full.course("CSC-999").section("10003", course_id="CSC-999")  # new, of the deleted department
-    report = Report()
-    chosen = Options(term=TERM, update=True)
-    import_files(full.write(tmp_path), chosen, report, nothing)
+    _, report = updated(full.write(tmp_path))
     assert live(Department, Department.code) == {"MAT"}
     assert live(Subject, Subject.code) == {"MAT"}
     assert live(Course, Course.code) == {"MAT-100"}
@@ -628,7 +596,7 @@ def test_deleted_departments_and_subjects_stay_out_and_what_needs_them(tmp_path:
     assert {"CSC", "CSC-225", "CSC-999", f"{TERM} · 10001", f"{TERM} · 10003"} == notes.keys()
     assert "Its department is deleted." in notes["CSC-999"]
     assert "Its course is not imported." in notes[f"{TERM} · 10003"]
-    import_files(full.write(tmp_path), replace(chosen, overwrite=True), Report(), nothing)
+    updated(full.write(tmp_path), overwrite=True)
     assert live(Department, Department.code) == {"CSC", "MAT"}
     assert live(Section, Section.crn) == {"10001", "10002", "10003"}
 

@@ -11,12 +11,7 @@ from portal.catalog.models import Section
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.exchange.importing.failures import ImportFailedError
-from portal.ledger.types import Outcome
-from portal.people.models import Student
-from portal.registration import limits
-from tests import cast as builders
-from tests import register
-from tests.exchange.enrolled import publish, roster, the_term
+from tests.exchange.enrolled import roster, the_term, wait_in_line
 from tests.exchange.oneroster import School, imported, moved
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -161,7 +156,7 @@ def test_a_move_within_a_course_leaves_one_seat(tmp_path: Path) -> None:
 def test_a_free_seat_belongs_to_the_waitlist(tmp_path: Path) -> None:
     school = School().student(2).student(3).seats(1, waitlist=5).enroll()
     put_in(tmp_path, school)
-    wait_in_line("S-2")
+    wait_in_line("S-2", "90001")
     roster()
     school.rows["enrollments"][-1]["userSourcedId"] = "u-3"
     _counts, report = imported(school.write(tmp_path), dry=True, remove=True)
@@ -169,18 +164,6 @@ def test_a_free_seat_belongs_to_the_waitlist(tmp_path: Path) -> None:
     school.rows["enrollments"][-1]["userSourcedId"] = "u-2"
     put_in(tmp_path, school, remove=True)
     assert roster() == [("90001", "S-2")]
-
-
-def wait_in_line(number: str) -> None:
-    """The student asks for a seat of the only section, and gets a place in line."""
-    publish()
-    builders.an_open_window(the_term())
-    limits.forget_windows()
-    with transaction() as session:
-        student = session.scalars(select(Student.id).where(Student.number == number)).one()
-        section = session.scalars(select(Section.id)).one()
-    decided = register.claim(student, the_term().id, section, wait=True)
-    assert decided.outcome == Outcome.WAITLISTED
 
 
 def test_a_student_missing_from_the_files_stays_unless_removal_is_chosen(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 from rq import Queue
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from portal.backend import backend
 from portal.catalog.models import Section
@@ -13,15 +13,12 @@ from portal.core.audit_trail import AuditEntry
 from portal.core.db import Sessions, transaction
 from portal.exchange.importing import import_jobs, runs
 from portal.exchange.importing.failures import SeatsLeftError
-from portal.ledger.types import Outcome
 from portal.notifications.models import Notification, OutboxEntry
 from portal.operations import dead_letters
-from portal.people.models import Student
-from portal.registration import adjustments
-from portal.registration.adjustments import Adjustment
 from tests.cast import Cast
-from tests.exchange.enrolled import publish, roster, the_term
-from tests.exchange.makers import away, latest, page, press, sent
+from tests.exchange.enrolled import publish, roster
+from tests.exchange.imported_enrollments import adjust, with_a_seat_left
+from tests.exchange.makers import away, latest, let_a_minute_pass, page, press, sent, store
 from tests.exchange.oneroster import School, imported
 from tests.recorder.processes import running, wait_for
 
@@ -84,7 +81,7 @@ def test_the_form_may_ask_for_it_at_once(boss: FlaskClient) -> None:
 def test_seats_that_went_since_the_preview_keep_it_from_being_applied(boss: FlaskClient) -> None:
     press(boss, sent(boss, School().student(2).seats(1).zip(), layout="oneroster"), "apply")
     import_id = sent(boss, School().student(2).seats(1).enroll().zip(), layout="oneroster")
-    put_in("S-2")
+    adjust(2, add="90001")
     roster()
     press(boss, import_id, "apply")
     assert "Seats were taken after the preview" in page(boss, import_id)
@@ -93,9 +90,8 @@ def test_seats_that_went_since_the_preview_keep_it_from_being_applied(boss: Flas
 def test_a_seat_taken_at_the_last_moment_refuses_the_row_and_is_reported(boss: FlaskClient) -> None:
     press(boss, sent(boss, School().student(2).seats(1).zip(), layout="oneroster"), "apply")
     import_id = sent(boss, School().student(2).seats(1).enroll().zip(), layout="oneroster")
-    boss.post(f"/admin/imports/{import_id}/apply")
-    runs.apply(import_id, lambda *_: None)
-    put_in("S-2")
+    store(boss, import_id)
+    adjust(2, add="90001")
     runs.continue_import(import_id)
     shown = page(boss, import_id)
     assert "The import was applied, except 1 enrollment" in shown
@@ -130,8 +126,7 @@ def test_the_scheduler_enqueues_another_worker_after_a_kill(boss: FlaskClient) -
         worker.kill()
         worker.wait()
     assert latest().state == "enrolling"
-    with transaction() as session:
-        session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
+    let_a_minute_pass()
     with running(("worker", "background"), ("scheduler",)):
         wait_for(lambda: latest().state == "done")
     assert len(roster()) == taken() == 600
@@ -140,23 +135,20 @@ def test_the_scheduler_enqueues_another_worker_after_a_kill(boss: FlaskClient) -
 
 def test_remaining_enrollments_are_enqueued_once_at_a_time(boss: FlaskClient) -> None:
     import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
-    boss.post(f"/admin/imports/{import_id}/apply")
-    runs.apply(import_id, lambda *_: None)
+    store(boss, import_id)
     queue = Queue("background", connection=backend().redis)
     queue.empty()
     runs.resume()
     assert queue.job_ids == []  # whoever has stored it goes on
     for _again in range(2):
-        with transaction() as session:
-            session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
+        let_a_minute_pass()
         runs.resume()
         runs.resume()
         assert [job.rpartition("-")[0] for job in queue.job_ids] == [f"import-{import_id}"]
     queue.empty()
     with Sessions.begin() as worker:
         assert import_jobs.lock(worker)
-        with transaction() as session:
-            session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
+        let_a_minute_pass()
         runs.resume()
     assert queue.job_ids == []
 
@@ -164,7 +156,7 @@ def test_remaining_enrollments_are_enqueued_once_at_a_time(boss: FlaskClient) ->
 def test_an_unexpected_error_stops_enrollments_until_an_admin_tries_again(
     boss: FlaskClient, caplog: pytest.LogCaptureFixture
 ) -> None:
-    import_id = stored(boss)
+    import_id = with_a_seat_left(boss)
     with away("completed_courses"), pytest.raises(SeatsLeftError) as failure:
         runs.continue_import(import_id)
     shown = page(boss, import_id)
@@ -172,8 +164,8 @@ def test_an_unexpected_error_stops_enrollments_until_an_admin_tries_again(
     code = shown.split("See the log under ")[1][:16]
     assert code in str(failure.value)
     assert f"something unexpected, {code}" in caplog.text
+    let_a_minute_pass()
     with transaction() as session:
-        session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
         assert import_jobs.abandoned(session) is None  # the clock would only meet the same trouble
     press(boss, import_id, "enroll")
     assert "The import was applied." in page(boss, import_id)
@@ -197,7 +189,7 @@ def test_an_unexpected_error_of_a_command_is_logged_once(
 def test_a_stopped_import_is_a_dead_letter_and_blocks_others_by_name(
     boss: FlaskClient, tmp_path: Path
 ) -> None:
-    import_id = stored(boss)
+    import_id = with_a_seat_left(boss)
     runs.enqueue(import_id)
     with away("completed_courses"), running(("worker", "background"), ("scheduler",)):
         wait_for(lambda: dead_letters.find_all(backend().redis))
@@ -209,7 +201,7 @@ def test_a_stopped_import_is_a_dead_letter_and_blocks_others_by_name(
 
 
 def test_it_may_be_ended_without_the_seats_that_are_left(boss: FlaskClient, cast: Cast) -> None:
-    import_id = stored(boss)
+    import_id = with_a_seat_left(boss)
     here = f"/admin/imports/{import_id}"
     with away("completed_courses"), pytest.raises(SeatsLeftError):
         runs.continue_import(import_id)
@@ -227,26 +219,8 @@ def test_it_may_be_ended_without_the_seats_that_are_left(boss: FlaskClient, cast
     assert sent(boss, School().zip(), layout="oneroster")
 
 
-def stored(boss: FlaskClient) -> int:
-    """Return an import once everything but a seat is stored."""
-    import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
-    boss.post(f"/admin/imports/{import_id}/apply")
-    runs.apply(import_id, lambda *_: None)
-    return import_id
-
-
 def taken() -> int:
     """Seats that are taken, as the ledger says."""
     with transaction() as session:
         term = session.scalar(select(Section.term_id))
     return sum(each.taken for each in backend().ledger.seats(term or 0).values())
-
-
-def put_in(number: str) -> None:
-    """The student has a seat of the only section meanwhile."""
-    with transaction() as session:
-        student = session.scalars(select(Student.id).where(Student.number == number)).one()
-        section = session.scalars(select(Section.id)).one()
-    change = Adjustment(the_term().id, student, add=section, overrides=("window_unscheduled",))
-    said = adjustments.adjust(change, why="first", by=1, idempotency_key=None, correlation="tests")
-    assert said.outcome == Outcome.ENROLLED

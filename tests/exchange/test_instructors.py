@@ -9,18 +9,15 @@ from sqlalchemy import text
 
 from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.core.db import transaction
-from portal.exchange.importing.models import Options
-from portal.exchange.importing.report import Report
-from portal.exchange.importing.runs import import_files
 from portal.people import accounts
 from portal.people.accounts import NewAccount
 from tests import cast as builders
 from tests.cast import PASSWORD
-from tests.exchange.campus import Campus, nothing
-from tests.exchange.makers import TERM, as_zip, latest, page, press, sent, zipped
+from tests.exchange.campus import Campus
+from tests.exchange.makers import as_zip, latest, page, press, sent, zipped
 from tests.exchange.oneroster import imported, moved
 from tests.exchange.semester_files import exported as semester_exported
-from tests.exchange.semester_files import set_section
+from tests.exchange.semester_files import set_section, updated
 from tests.exchange.test_round_trip import exported
 from tests.web.visitors import browser_of
 
@@ -201,7 +198,7 @@ def test_an_instructor_of_an_edited_export_stays_with_older_files(
     press(boss, sent(boss, campus("Okafor")), "apply")
     folder = semester_exported(tmp_path / "export")
     set_section(folder, "instructors", "Lindqvist")
-    import_files(folder, Options(term=TERM, update=True), Report(), nothing)
+    updated(folder)
     assert names() == ["Lindqvist"]
     press(boss, sent(boss, schedule("Newman")), "apply")
     assert names() == ["Lindqvist", "Newman"]

@@ -12,8 +12,8 @@ from portal.exchange.importing import import_jobs, runs
 from portal.exchange.importing.models import Options
 from tests.exchange.campus import Campus
 from tests.exchange.enrolled import roster
-from tests.exchange.makers import LOST, as_zip, latest, page, send, sent
-from tests.exchange.oneroster import School
+from tests.exchange.imported_enrollments import with_a_seat_left
+from tests.exchange.makers import LOST, as_zip, latest, let_a_minute_pass, page, send, sent
 from tests.forked import Forked
 from tests.recorder.processes import running, wait_for
 
@@ -33,9 +33,7 @@ def applying(boss: FlaskClient) -> None:
 
 def enrolling(boss: FlaskClient) -> None:
     """Store everything of an import but a seat."""
-    import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
-    boss.post(f"/admin/imports/{import_id}/apply")
-    runs.apply(import_id, lambda *_: None)
+    with_a_seat_left(boss)
 
 
 def lose(_worker: Forked) -> None:
@@ -69,7 +67,7 @@ def test_an_import_that_is_cut_off_goes_on_by_itself(
             trouble(worker)
         wait_for(lambda: not at_work())
         assert (latest().state, latest().tries) == (begin.__name__, 1)
-        long_ago()
+        let_a_minute_pass()
         assert "Interrupted" in page(boss, latest().id)
         runs.resume()  # as the clock does
         with running(*[WORKER] * (worker.poll() is not None)):
@@ -91,7 +89,7 @@ def test_the_scheduler_fails_the_import_of_a_killed_command(boss: FlaskClient) -
         )
     runs.resume()
     assert latest().state == "reading"  # whose worker is about to begin
-    long_ago()
+    let_a_minute_pass()
     runs.resume()
     assert (latest().state, latest().busy) == ("failed", None)
     assert send(boss, as_zip(Campus())).status_code == 303
@@ -108,9 +106,3 @@ def waits() -> bool:
 def at_work() -> bool:
     with transaction() as session:
         return import_jobs.is_at_work(session)
-
-
-def long_ago() -> None:
-    """Whoever was called should have begun."""
-    with transaction() as session:
-        session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))

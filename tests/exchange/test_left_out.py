@@ -8,11 +8,9 @@ import pytest
 from portal.backend import Backend
 from portal.catalog.term_catalog import read_catalog
 from portal.core.db import transaction
-from portal.exchange.importing.models import Options
-from portal.exchange.importing.report import Report, summary
-from portal.exchange.importing.runs import Imported, import_files
-from tests.exchange.campus import Campus, imported, nothing, section
-from tests.exchange.oneroster import moved
+from portal.exchange.importing.report import summary
+from tests.exchange.campus import Campus, imported, section
+from tests.exchange.semester_files import only, updated
 
 pytestmark = pytest.mark.usefixtures("backend")
 REST = ("restrictions.csv", "cross_lists.csv", "prerequisites.json", "departments.csv")
@@ -35,11 +33,6 @@ def full() -> Campus:
     return campus
 
 
-def update(folder: Path, **options: Any) -> Imported:
-    chosen = Options(term="Spring 2021", update=True, **options)
-    return import_files(folder, chosen, Report(), nothing)
-
-
 def facts(term: int) -> dict[str, Any]:
     found = section(term)
     names = (
@@ -54,15 +47,10 @@ def test_one_column_changes_and_everything_else_stays(tmp_path: Path, backend: B
     assert backend
     first = imported(full().write(tmp_path))
     before = facts(first.term)
-    for each in tmp_path.iterdir():
-        each.unlink()
-    (tmp_path / "sections.csv").write_text("CRN,Subj,Crse,Cap\n10001,CSC,225,45\n")
-    counts = update(tmp_path).counts
+    changes, _ = updated(only(tmp_path, "sections.csv", "CRN,Subj,Crse,Cap", "10001,CSC,225,45"))
     assert section(first.term).capacity == 45
     assert facts(first.term) == before
-    assert counts["section"]["changed"] == 1
-    assert not counts["course"]["changed"]
-    assert not counts["subject"]["changed"]
+    assert changes == {"section": {"changed": 1}}
 
 
 def test_blank_cells_and_missing_rows_erase_only_if_that_is_chosen(tmp_path: Path) -> None:
@@ -70,9 +58,7 @@ def test_blank_cells_and_missing_rows_erase_only_if_that_is_chosen(tmp_path: Pat
     before = facts(first.term)
     blank = Campus(section_title="", note="", campus="", credits="")
     blank.rows["meetings.csv"] = []
-    report = Report()
-    options = Options(term="Spring 2021", update=True)
-    import_files(blank.write(tmp_path), options, report, nothing)
+    _, report = updated(blank.write(tmp_path))
     assert facts(first.term) == before
     found = [(note.column, note.more) for note in report.of("blank_unchanged")]
     assert ("campus", "Here: “Main”.") in found
@@ -81,7 +67,7 @@ def test_blank_cells_and_missing_rows_erase_only_if_that_is_chosen(tmp_path: Pat
     assert {"meetings.csv", "restrictions.csv", "cross_lists.csv"} <= rows
     count = len(found) + len(report.of("rows_unchanged")) + len(report.of("never_blank"))
     assert ("not changed", count) in summary(report.found)
-    update(blank.write(tmp_path), erase=True)
+    updated(blank.write(tmp_path), erase=True)
     found = section(first.term)
     assert (found.note, found.campus, found.meetings, found.restrictions) == ("", "", (), ())
     assert (found.prerequisites, found.cross_lists) == (None, ())
@@ -91,29 +77,19 @@ def test_a_blank_cell_erases_all_restrictions_of_a_section(tmp_path: Path) -> No
     campus = full().restriction("may_not_be", "classification", "Freshman")
     first = imported(campus.write(tmp_path))
     assert len(section(first.term).restrictions) == 2
-    for each in tmp_path.iterdir():
-        each.unlink()
-    (tmp_path / "sections.csv").write_text("CRN,Restrictions\n10001,\n")
-    update(tmp_path)
+    updated(only(tmp_path, "sections.csv", "CRN,Restrictions", "10001,"))
     assert len(section(first.term).restrictions) == 2
-    update(tmp_path, erase=True)
+    updated(tmp_path, erase=True)
     assert not section(first.term).restrictions
 
 
 def test_a_cell_that_is_not_read_erases_nothing(tmp_path: Path) -> None:
     first = imported(full().write(tmp_path))
     before = facts(first.term)
-    for each in tmp_path.iterdir():
-        each.unlink()
-    for header, cell in (
-        ("prerequisites", "MAT 100"),
-        ("topic", "Graphs"),
-        ("wait_capacity", "abc"),
-    ):
-        (tmp_path / "sections.csv").write_text(f"crn,{header}\n10001,{cell}\n")
-        report = Report()
-        chosen = Options(term="Spring 2021", update=True, erase=True)
-        import_files(tmp_path, chosen, report, nothing)
+    cells = {"prerequisites": "MAT 100", "topic": "Graphs", "wait_capacity": "abc"}
+    for header, cell in cells.items():
+        files = only(tmp_path, "sections.csv", f"crn,{header}", f"10001,{cell}")
+        _, report = updated(files, erase=True)
         assert facts(first.term) == before
         assert {each.column for each in report.notes if each.line} == {header}
 
@@ -121,23 +97,16 @@ def test_a_cell_that_is_not_read_erases_nothing(tmp_path: Path) -> None:
 def test_blank_levels_erase_only_the_levels(tmp_path: Path) -> None:
     campus = full().restriction("may_not_be", "classification", "Freshman")
     first = imported(campus.write(tmp_path))
-    for each in tmp_path.iterdir():
-        each.unlink()
-    (tmp_path / "sections.csv").write_text("crn,levels\n10001,\n")
-    update(tmp_path)
+    updated(only(tmp_path, "sections.csv", "crn,levels", "10001,"))
     assert len(section(first.term).restrictions) == 2
-    update(tmp_path, erase=True)
+    updated(tmp_path, erase=True)
     assert [kind for _rule, kind, _value in section(first.term).restrictions] == ["classification"]
 
 
 def test_a_file_without_courses_changes_the_sections_that_it_names(tmp_path: Path) -> None:
     first = imported(full().write(tmp_path))
     before = facts(first.term)
-    for each in tmp_path.iterdir():
-        each.unlink()
-    (tmp_path / "changes.csv").write_text("CRN,Cap\n10001,45\n99999,20\n")
-    report = Report()
-    import_files(tmp_path, Options(term="Spring 2021", update=True), report, nothing)
+    _, report = updated(only(tmp_path, "changes.csv", "CRN,Cap", "10001,45", "99999,20"))
     assert section(first.term).capacity == 45
     assert facts(first.term) == before
     assert [(each.key, each.kind, each.column) for each in report.notes] == [
@@ -147,16 +116,14 @@ def test_a_file_without_courses_changes_the_sections_that_it_names(tmp_path: Pat
 
 def test_the_file_of_prerequisites_erases_those_that_it_lacks(tmp_path: Path) -> None:
     first = imported(full().write(tmp_path))
-    for each in tmp_path.iterdir():
-        each.unlink()
-    (tmp_path / "sections.csv").write_text("crn,course_id\n10001,CSC-225\n")
+    only(tmp_path, "sections.csv", "crn,course_id", "10001,CSC-225")
     (tmp_path / "prerequisites.csv").write_text("crn,corequisites\n")
-    update(tmp_path, erase=True)
+    updated(tmp_path, erase=True)
     assert section(first.term).prerequisites
     (tmp_path / "prerequisites.csv").write_text("crn,prerequisites\n")
-    update(tmp_path)
+    updated(tmp_path)
     assert section(first.term).prerequisites
-    update(tmp_path, erase=True)
+    updated(tmp_path, erase=True)
     assert section(first.term).prerequisites is None
 
 
@@ -173,9 +140,7 @@ def test_prerequisites_that_cannot_be_read_leave_those_of_the_section(
     campus.prerequisites = dict.fromkeys(entries, campus.prerequisites["10001"])
     first = imported(campus.write(tmp_path))
     campus.prerequisites = entries
-    report = Report()
-    chosen = Options(term="Spring 2021", update=True, erase=erase)
-    import_files(campus.write(tmp_path), chosen, report, nothing)
+    _, report = updated(campus.write(tmp_path), erase=erase)
     for crn in entries:
         assert section(first.term, crn).prerequisites == {"course": "MAT-100"}
     refused = sorted((note.action, note.key) for note in report.of("no_tree"))
@@ -186,14 +151,14 @@ def test_an_entry_changes_only_the_keys_that_it_has(tmp_path: Path) -> None:
     first = imported(full().write(tmp_path))
     campus = full()
     campus.prerequisites = {"10001": {"corequisites": ["PHY 1"]}}
-    update(campus.write(tmp_path))
+    updated(campus.write(tmp_path))
     found = section(first.term)
     assert (found.prerequisites, found.corequisites) == (
         {"course": "MAT-100"},
         {"course": "PHY-1"},
     )
     campus.prerequisites = {"10001": {"prerequisites": None}}
-    update(campus.write(tmp_path))
+    updated(campus.write(tmp_path))
     found = section(first.term)
     assert (found.prerequisites, found.corequisites) == (None, {"course": "PHY-1"})
 
@@ -205,26 +170,21 @@ def test_missing_columns_and_files_erase_nothing(tmp_path: Path) -> None:
         ("crn,course_id,note", "10001,CSC-225,Bring a laptop."),
         ("crn,course_id", "10001,CSC-225"),
     ):
-        for each in tmp_path.iterdir():
-            each.unlink()
-        (tmp_path / "sections.csv").write_text(f"{header}\n{row}\n")
+        only(tmp_path, "sections.csv", header, row)
         (tmp_path / "courses.csv").write_text("course_id\nCSC-225\n")
         (tmp_path / "departments.csv").write_text("dept_code,dept_name\nCSC,Computing\n")
-        changes = moved(update(tmp_path, erase=True).counts)
-        assert changes == {}
+        assert updated(tmp_path, erase=True)[0] == {}
         assert facts(first.term) == before
     (tmp_path / "sections.csv").write_text("crn,course_id,note\n10001,CSC-225,\n")
-    update(tmp_path, erase=True)
+    updated(tmp_path, erase=True)
     assert facts(first.term) == before | {"note": ""}
 
 
 def test_levels_alone_leave_the_other_restrictions(tmp_path: Path) -> None:
     made = full().restriction("may_not_be", "major", "Physics")
     first = imported(made.write(tmp_path))
-    for each in tmp_path.iterdir():
-        each.unlink()
-    (tmp_path / "sections.csv").write_text("crn,course_id,levels\n10001,CSC-225,Undergraduate\n")
-    update(tmp_path)
+    row = "10001,CSC-225,Undergraduate"
+    updated(only(tmp_path, "sections.csv", "crn,course_id,levels", row))
     assert set(section(first.term).restrictions) == {
         ("may_not_be", "major", "Physics"),
         ("must_be", "level", "Undergraduate"),
@@ -240,12 +200,12 @@ def test_a_blank_capacity_leaves_the_seats_of_a_section_as_they_are(
     before, seats = facts(first.term), section(first.term).capacity
     blank = full()
     blank.rows["sections.csv"][0] |= {"capacity": "", "enrolled": "3"}
-    counts = update(blank.write(tmp_path), erase=erase).counts
+    changes, _ = updated(blank.write(tmp_path), erase=erase)
     assert section(first.term).capacity == seats > 0
     assert facts(first.term) == before
-    assert not counts["section"]["changed"]
+    assert "section" not in changes
     blank.rows["sections.csv"][0]["capacity"] = "0"
-    update(blank.write(tmp_path), erase=erase)
+    updated(blank.write(tmp_path), erase=erase)
     assert section(first.term).capacity == 0
 
 
@@ -253,7 +213,7 @@ def test_blank_names_never_erase_a_name(tmp_path: Path) -> None:
     first = imported(full().write(tmp_path))
     blank = Campus(section_title="", section="")
     blank.rows["courses.csv"][0]["title"] = ""
-    update(blank.write(tmp_path), erase=True)
+    updated(blank.write(tmp_path), erase=True)
     found = section(first.term)
     assert (found.title, found.course_title, found.number) == ("Algorithms", "Algorithms", "01")
 
@@ -261,9 +221,9 @@ def test_blank_names_never_erase_a_name(tmp_path: Path) -> None:
 def test_a_refused_row_is_not_taken_for_a_section_to_remove(tmp_path: Path) -> None:
     imported(full().section("10002").write(tmp_path))
     campus = Campus(capacity="abc").section("10002", capacity="45")
-    counts = update(campus.write(tmp_path), remove=True, cancels=True).counts
-    assert (counts["section"]["removed"], counts["section"]["changed"]) == (0, 1)
-    assert not counts.get("teaching", {}).get("removed")
+    changes, _ = updated(campus.write(tmp_path), remove=True, cancels=True)
+    assert changes["section"] == {"changed": 1}
+    assert "teaching" not in changes
 
 
 def test_another_terms_import_changes_no_course_that_this_term_offers(tmp_path: Path) -> None:
@@ -291,10 +251,9 @@ def test_a_department_of_another_name_than_the_subject_stays(tmp_path: Path) -> 
     first = imported(campus.write(tmp_path))
     for name in (*REST, "courses.csv"):
         (tmp_path / name).unlink()
-    counts = update(tmp_path).counts
+    changes, _ = updated(tmp_path)
     assert section(first.term).instructors == ("Okafor",)
-    assert not any(counts["department"][each] for each in ("added", "changed"))
-    assert not any(counts["teacher"][each] for each in ("added", "changed"))
+    assert not {"department", "teacher"} & {*changes}
 
 
 @pytest.mark.parametrize(
@@ -311,16 +270,12 @@ def test_a_department_of_another_name_than_the_subject_stays(tmp_path: Path) -> 
 def test_seats_that_a_file_does_not_name_stay(tmp_path: Path, header: str, row: str) -> None:
     first = imported(full().write(tmp_path))
     before = section(first.term)
-    for each in tmp_path.iterdir():
-        each.unlink()
-    (tmp_path / "sections.csv").write_text(f"{header}\n{row}\n10099,CSC,225,,\n")
-    report = Report()
+    only(tmp_path, "sections.csv", header, row, "10099,CSC,225,,")
     for erase in (False, True):
-        chosen = Options(term="Spring 2021", update=True, erase=erase)
-        import_files(tmp_path, chosen, report, nothing)
+        _, report = updated(tmp_path, erase=erase)
+        assert "no_seats" not in report.found
     after = section(first.term)
     assert (after.capacity, after.waitlist) == (before.capacity, before.waitlist)
-    assert "no_seats" not in report.found
 
 
 def test_an_update_without_capacities_adds_no_section(tmp_path: Path) -> None:
@@ -328,9 +283,8 @@ def test_an_update_without_capacities_adds_no_section(tmp_path: Path) -> None:
     (tmp_path / "sections.csv").write_text(
         "CRN,Course,Section\n10001,CSC 225,01\n10002,CSC 225,02\n"
     )
-    chosen, report = Options(term="Spring 2021", update=True), Report()
-    counts = import_files(tmp_path, chosen, report, nothing).counts
-    assert not counts["section"]["added"]
+    changes, report = updated(tmp_path)
+    assert "added" not in changes.get("section", {})
     [note] = report.of("unreadable")
     assert (note.key, note.column) == ("10002", "capacity")
 
@@ -341,15 +295,11 @@ def test_a_consent_that_cannot_be_read_never_opens_a_section(
     assert backend
     term = imported(full().write(tmp_path)).term
     assert not section(term).consent
-    for each in tmp_path.iterdir():
-        each.unlink()
-    file = tmp_path / "sections.csv"
     for written, needed in (("D", False), ("Y", True), ("D", True)):
-        file.write_text(f"CRN,Subj,Crse,Consent\n10001,CSC,225,{written}\n")
-        update(tmp_path)
+        row = f"10001,CSC,225,{written}"
+        updated(only(tmp_path, "sections.csv", "CRN,Subj,Crse,Consent", row))
         assert section(term).consent == needed
-    file.write_text("CRN,Subj,Crse,Cap,Consent\n10002,CSC,225,45,D\n")
-    update(tmp_path)
+    updated(only(tmp_path, "sections.csv", "CRN,Subj,Crse,Cap,Consent", "10002,CSC,225,45,D"))
     with transaction() as session:
         assert read_catalog(session, term).sections[-1].consent
 
@@ -374,9 +324,7 @@ def test_restrictions_that_are_not_read_whole_leave_those_of_the_section(
         (tmp_path / "restrictions.csv").unlink()
         line = f'10001,CSC-225,45,"{UNCLEAR}"\n'
         (tmp_path / "sections.csv").write_text(f"crn,course_id,capacity,restrictions\n{line}")
-    report = Report()
-    chosen = Options(term="Spring 2021", update=True, erase=erase)
-    import_files(tmp_path, chosen, report, nothing)
+    _, report = updated(tmp_path, erase=erase)
     assert section(first.term).restrictions == before
     assert section(first.term).status == "OPEN"
     [note] = report.of("unreadable" if in_rows else "restriction_unclear")
@@ -404,11 +352,9 @@ def test_credits_that_cannot_be_read_leave_those_of_the_section(
 ) -> None:
     first = imported(full().write(tmp_path))
     (tmp_path / "sections.csv").write_text("crn,course_id,credits\n10001,CSC-225,2\n")
-    update(tmp_path)
+    updated(tmp_path)
     (tmp_path / "sections.csv").write_text("crn,course_id,credits\n10001,CSC-225,lots\n")
-    report = Report()
-    options = Options(term="Spring 2021", update=True, erase=erase)
-    import_files(tmp_path, options, report, nothing)
+    _, report = updated(tmp_path, erase=erase)
     assert section(first.term).credits_min == 2
     [note] = report.of("credits_unreadable")
     assert (note.column, note.value, note.action) == ("credits", "lots", "refused")

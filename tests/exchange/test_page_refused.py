@@ -25,7 +25,18 @@ from portal.web.http.uploads import MOST_BYTES
 from tests import cast as builders
 from tests.cast import Cast
 from tests.exchange.campus import Campus
-from tests.exchange.makers import TERM, an_import, as_zip, latest, page, press, sections, send, sent
+from tests.exchange.makers import (
+    TERM,
+    an_import,
+    as_zip,
+    latest,
+    let_a_minute_pass,
+    page,
+    press,
+    sections,
+    send,
+    sent,
+)
 from tests.registration import database_outage
 from tests.web.visitors import browser_of
 
@@ -54,8 +65,7 @@ def test_an_import_that_is_cut_off_by_an_outage_goes_on_where_it_was(
         with pytest.raises(OperationalError):
             runs.continue_import(import_id)
     assert latest().state == "applying"
-    with transaction() as session:
-        session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
+    let_a_minute_pass()
     assert "Interrupted" in page(boss, import_id)
     press(boss, import_id, "resume")
     assert sections() == ["10001"]

@@ -17,8 +17,8 @@ from portal.operations import figures
 from portal.recorder.consistency import fence
 from tests.exchange.campus import Campus
 from tests.exchange.enrolled import roster, the_term
+from tests.exchange.imported_enrollments import with_a_seat_left
 from tests.exchange.makers import LOST, as_zip, latest, page, press, send, sent
-from tests.exchange.oneroster import School
 from tests.recorder.processes import wait_for
 
 REASON = "Workers started this import 5 times and were interrupted each time"
@@ -39,9 +39,7 @@ def applying(boss: FlaskClient) -> int:
 
 def enrolling(boss: FlaskClient) -> int:
     """Return an import with only a seat left, while the ledger decides nothing."""
-    import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
-    boss.post(f"/admin/imports/{import_id}/apply")
-    runs.apply(import_id, lambda *_: None)
+    import_id = with_a_seat_left(boss)
     fence.put_up(the_term().id, "a test")
     return import_id
 

@@ -4,37 +4,19 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from portal.backend import backend
-from portal.catalog.models import Section
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.exchange.importing import runs
 from portal.exchange.importing.models import ImportRow
 from portal.ledger.function_library import prefix
-from portal.ledger.types import Outcome
-from portal.people.models import Student
-from portal.registration import limits
 from portal.web.student.request_form import KEY
-from tests import cast as builders
-from tests import register
-from tests.exchange.enrolled import publish, roster, the_term
+from tests.exchange.enrolled import roster, the_term, wait_in_line
 from tests.exchange.imported_enrollments import adjust, begin, read, stored, who
-from tests.exchange.makers import latest, page, press
+from tests.exchange.makers import latest, let_a_minute_pass, page, press
 from tests.recorder.processes import running, wait_for
-
-
-def wait_in_line(number: int, crn: str) -> None:
-    publish()
-    builders.an_open_window(the_term())
-    limits.forget_windows()
-    with transaction() as session:
-        student = session.scalars(select(Student.id).where(Student.number == f"S-{number}")).one()
-        section = session.scalars(select(Section.id).where(Section.crn == crn)).one()
-    decided = register.claim(student, the_term().id, section, wait=True)
-    assert decided.outcome == Outcome.WAITLISTED
-
 
 # What is done
 
@@ -112,7 +94,7 @@ def test_what_clashes_with_the_section_where_one_stays_is_refused_too(boss: Flas
 
 def test_a_waitlist_comes_before_a_swap(boss: FlaskClient) -> None:
     begin(boss, "1A 2B", A=1, B=1)
-    wait_in_line(3, "B")
+    wait_in_line("S-3", "B")
     roster()
     import_id = read(boss, "1B 2A", A=1, B=1)
     assert "2 enrollments would be refused" in page(boss, import_id)
@@ -141,7 +123,7 @@ def test_a_student_who_joins_the_waitlist_late_stops_a_ring_of_moves(
 ) -> None:
     begin(boss, "1A 2B", A=1, B=1)
     import_id = stored(boss, "1B 2A", A=1, B=1)
-    wait_in_line(3, "B")
+    wait_in_line("S-3", "B")
     runs.continue_import(import_id)
     assert "The import was applied, except 2 enrollments" in page(boss, import_id)
     assert who() == "1A 2B"
@@ -215,8 +197,7 @@ def test_rings_go_on_where_a_worker_was_killed(boss: FlaskClient) -> None:
         worker.kill()
         worker.wait()
     assert latest().state == "enrolling"
-    with transaction() as session:
-        session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
+    let_a_minute_pass()
     runs.resume()
     with running(("worker", "background")):
         wait_for(lambda: latest().state == "done")

@@ -21,7 +21,7 @@ from portal.people.models import Instructor
 from tests import cast as builders
 from tests import commands
 from tests.exchange.campus import Campus, Made, imported, kinds
-from tests.exchange.makers import TERM, page, press, sent, zipped
+from tests.exchange.makers import TERM, page, press, sent, zip_of
 from tests.exchange.semester_files import (
     DATES,
     campus,
@@ -363,7 +363,7 @@ def test_the_preview_does_not_say_that_all_is_here_if_an_edit_is_not_imported(
     files: Path, boss: FlaskClient
 ) -> None:
     set_section(files, "enrolled", "12")
-    import_id = sent(boss, zipped({each.name: each.read_bytes() for each in files.iterdir()}))
+    import_id = sent(boss, zip_of(files))
     shown = page(boss, import_id)
     assert "These files change nothing." in shown
     assert "already has all this data" not in shown
@@ -409,8 +409,7 @@ def test_the_preview_shows_which_of_many_meetings_change(files: Path, boss: Flas
     updated(files)
     more[2] = more[2].replace("2:00PM", "2:30PM")
     path.write_text("\n".join((header, row, *more, *others)))
-    content = zipped({each.name: each.read_bytes() for each in files.iterdir()})
-    import_id = sent(boss, content)
+    import_id = sent(boss, zip_of(files))
     press(boss, import_id, "overwrite")
     dates = "Jan 6, 2021 – Apr 30, 2021"
     before, after = (f"Lecture, Fri {at}–3:50 pm, {dates}" for at in ("2:00", "2:30"))
@@ -426,7 +425,7 @@ def test_the_preview_says_that_the_term_is_published_and_shows_meetings_in_words
     set_cell(files, "meetings.csv", "location", "Hall 2")
     set_section(files, "credits", "2")
     set_cell(files, "restrictions.csv", "value", "Undergraduate")
-    import_id = sent(boss, zipped({each.name: each.read_bytes() for each in files.iterdir()}))
+    import_id = sent(boss, zip_of(files))
     shown = page(boss, import_id)
     assert "They make no new term. Students see the changes as soon as you apply them." in shown
     assert "credits: <del>4 credits</del> → <ins>2 credits</ins>" in shown

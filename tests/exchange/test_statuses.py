@@ -14,17 +14,14 @@ from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.exchange.importing import runs, statuses
 from portal.exchange.importing.failures import ImportFailedError
-from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
-from portal.exchange.importing.runs import import_files
 from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests import commands, register
 from tests.cast import Cast
-from tests.exchange.campus import nothing
-from tests.exchange.makers import latest, page, press, sent, zipped
-from tests.exchange.oneroster import moved
+from tests.exchange.makers import latest, page, press, sent, zip_of
 from tests.exchange.semester_files import exported, set_section, updated
+from tests.exchange.semester_files import section as the
 from tests.notifications.stories import notices
 
 TERM = "Fall 2030"  # of the builders
@@ -57,11 +54,6 @@ def stored() -> Statuses:
         return dict(session.execute(select(Section.crn, Section.status)).all())
 
 
-def the(crn: str) -> Section:
-    with transaction() as session:
-        return session.scalars(select(Section).where(Section.crn == crn)).one()
-
-
 def edit(files: Path, **wanted: str) -> None:
     """Edit the statuses of sections 1, 2 and 3."""
     for name, status in wanted.items():
@@ -73,8 +65,7 @@ def applied(files: Path, **options: Any) -> tuple[dict[str, Any], Report]:
 
 
 def previewed(files: Path, boss: FlaskClient) -> int:
-    content = {each.name: each.read_bytes() for each in files.iterdir()}
-    return sent(boss, zipped(content), term=TERM)
+    return sent(boss, zip_of(files), term=TERM)
 
 
 def acts() -> list[tuple[str, int | None, str]]:
@@ -220,10 +211,8 @@ def test_other_files_and_a_new_portal_read_the_status_as_before(
     tmp_path: Path, files: Path
 ) -> None:
     edit(files, of_2="Canceled")
-    report = Report()
-    options = Options(term="Fall 2030 again", cancels=True)
-    done = import_files(files, options, report, nothing)
-    assert moved(done.counts)["section"] == {"added": 2}
+    changes, report = updated(files, term="Fall 2030 again", cancels=True)
+    assert changes["section"] == {"added": 2}
     assert [note.key for note in report.of("canceled")] == ["2"]
     assert tmp_path
 

@@ -11,16 +11,16 @@ from sqlalchemy import select, text, update
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.exchange.importing.failures import ImportFailedError
-from portal.exchange.importing.models import Import, Options
+from portal.exchange.importing.models import Import
 from portal.exchange.importing.report import Report
-from portal.exchange.importing.runs import import_files
 from portal.runtime.cli import main
 from tests import cast as builders
-from tests.exchange.campus import Campus, imported, nothing
+from tests.exchange.campus import Campus, imported
 from tests.exchange.class_schedules import ALGORITHMS, HEADINGS, write_csv
 from tests.exchange.makers import page, press, sent
 from tests.exchange.oneroster import School
 from tests.exchange.oneroster import imported as imported_oneroster
+from tests.exchange.semester_files import updated
 from tests.web import pages
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -141,9 +141,7 @@ def of_term(folder: Path, code: str, **more: str) -> Path:
 
 
 def update_with(folder: Path, code: str, term: str = "Spring 2021", **more: str) -> Report:
-    report, chosen = Report(), Options(term=term, update=True)
-    import_files(of_term(folder, code, **more), chosen, report, nothing)
-    return report
+    return updated(of_term(folder, code, **more), term=term)[1]
 
 
 def terms() -> list[str]:
@@ -196,7 +194,7 @@ def test_a_line_above_the_headings_that_names_another_term_refuses_the_files(
         imported(of_term(tmp_path, ""), term)
     files = write_csv(tmp_path, [ALGORITHMS | {"Cap": "99"}], "Class Schedule Listing", title)
     with pytest.raises(ImportFailedError) as error:
-        import_files(files, Options(term=term, update=True), Report(), nothing)
+        updated(files, term=term)
     assert f"These files say that they are of “{title}”" in str(error.value)
     assert f"“{term}”" in str(error.value)
 
@@ -207,8 +205,7 @@ def test_a_line_above_the_headings_that_names_another_term_refuses_the_files(
 def test_other_lines_above_the_headings_refuse_nothing(tmp_path: Path, title: str) -> None:
     imported(of_term(tmp_path, "202101"), "Spring 2021")
     files = write_csv(tmp_path, [ALGORITHMS | {"Cap": "130"}], title)
-    done = import_files(files, Options(term="Spring 2021", update=True), Report(), nothing)
-    assert done.counts["section"]["changed"] == 1
+    assert updated(files)[0]["section"] == {"changed": 1}
 
 
 def test_a_line_above_the_headings_of_a_new_term_is_named(tmp_path: Path) -> None:
@@ -265,8 +262,7 @@ def test_a_preview_that_is_not_applied_remembers_no_code(boss: FlaskClient, tmp_
 def test_rows_that_contradict_each_other_change_nothing_of_a_section(tmp_path: Path) -> None:
     imported(of_term(tmp_path, ""), "Spring 2021")
     lines = [{"CRN": "20551", "Cap": each, "WL Cap": "60"} for each in ("130", "140", "150")]
-    files, report = write_csv(tmp_path, lines, headings=("CRN", "Cap", "WL Cap")), Report()
-    import_files(files, Options(term="Spring 2021", update=True), report, nothing)
+    _, report = updated(write_csv(tmp_path, lines, headings=("CRN", "Cap", "WL Cap")))
     with transaction() as session:
         [section] = session.scalars(select(Section))
     assert (section.capacity, section.waitlist_capacity) == (120, 60)
@@ -277,8 +273,7 @@ def test_rows_that_contradict_each_other_change_nothing_of_a_section(tmp_path: P
 def test_an_unknown_number_without_a_course_is_named(tmp_path: Path) -> None:
     imported(of_term(tmp_path, ""), "Spring 2021")
     lines = [{"CRN": each, "Cap": "130"} for each in ("20551", "99999")]
-    files, report = write_csv(tmp_path, lines, headings=("CRN", "Cap")), Report()
-    import_files(files, Options(term="Spring 2021", update=True), report, nothing)
+    _, report = updated(write_csv(tmp_path, lines, headings=("CRN", "Cap")))
     [note] = report.of("section_unknown")
     assert (note.action, note.column, note.value) == ("refused", "CRN", "99999")
     assert "needs the course" in str(note.todo)

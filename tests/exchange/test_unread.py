@@ -1,44 +1,34 @@
 """Values that an import could not read are named until someone has entered them."""
 
-import csv
 from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import select, update
+from sqlalchemy import update
 
 from portal.catalog.models import Section, Term
 from portal.catalog.sections import SeenSection, change_status
 from portal.core.db import transaction
-from portal.exchange.exporting.semester import semester_files
-from portal.exchange.importing.models import Options
-from portal.exchange.importing.report import Report
-from portal.exchange.importing.runs import import_files
 from tests.cast import Cast
-from tests.exchange.campus import Campus, nothing
-from tests.exchange.oneroster import moved
+from tests.exchange.campus import Campus
+from tests.exchange.semester_files import exported, set_section, updated
+from tests.exchange.semester_files import section as the
 from tests.web import pages
 from tests.web.admin.sections.forms import change, text_of
 
 pytestmark = pytest.mark.usefixtures("backend")
-TERM = "Spring 2021"
 SENTENCE = "Special permission of the Dean"
 SAID = f"could not read: restrictions: “{SENTENCE}”."
 
 
 def put_in(folder: Path, campus: Campus) -> None:
-    import_files(campus.write(folder), Options(term=TERM, update=True), Report(), nothing)
+    updated(campus.write(folder))
 
 
 def campus(restrictions: str = SENTENCE, **section: str) -> Campus:
     found = Campus(restrictions=restrictions, **section)
     found.columns["sections.csv"] += " restrictions"
     return found
-
-
-def the(crn: str = "10001") -> Section:
-    with transaction() as session:
-        return session.scalars(select(Section).where(Section.crn == crn)).one()
 
 
 def at(boss: FlaskClient, page: str = "", crn: str = "10001") -> str:
@@ -172,13 +162,8 @@ def test_what_is_as_the_portal_exported_it_settles_nothing(
 ) -> None:
     doubtful = campus("Must be enrolled in one of the following Majors: Biology, Applied")
     put_in(tmp_path, guessed(doubtful, right=False))
-    files = tmp_path / "exported"
-    files.mkdir()
-    for name, content in semester_files(TERM).items():
-        (files / name).write_bytes(content)
-    report = Report()
-    done = import_files(files, Options(term=TERM, update=True), report, nothing)
-    assert not moved(done.counts)
+    changes, report = updated(exported(tmp_path / "exported"))
+    assert changes == {}
     assert not report.of("major_added")
     for crn in ("10001", *GUESSED):
         assert "could not read" in at(boss, crn=crn)
@@ -187,17 +172,9 @@ def test_what_is_as_the_portal_exported_it_settles_nothing(
 
 def test_an_edited_cell_of_an_export_is_settled(boss: FlaskClient, tmp_path: Path) -> None:
     put_in(tmp_path, Campus(credits="four"))
-    files = tmp_path / "exported"
-    files.mkdir()
-    for name, content in semester_files(TERM).items():
-        (files / name).write_bytes(content)
-    rows = list(csv.DictReader((files / "sections.csv").read_text("utf-8-sig").splitlines()))
-    rows[0]["credits"] = "3"
-    with (files / "sections.csv").open("w", encoding="utf-8", newline="") as out:
-        writer = csv.DictWriter(out, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    import_files(files, Options(term=TERM, update=True), Report(), nothing)
+    files = exported(tmp_path / "exported")
+    set_section(files, "credits", "3")
+    updated(files)
     assert READ in at(boss)
 
 

@@ -31,6 +31,14 @@ def section_part(key: str = "key") -> str:
     return f"{part(1, key)} || E'\\t' || {part(2, key)}"
 
 
+def join_section(key: str) -> str:
+    """Return the SQL that joins the section that a key begins with, if its term is not deleted."""
+    return f"""
+        JOIN terms ON terms.name = {part(1, key)} AND terms.deleted_at IS NULL
+        JOIN sections ON term_id = terms.id AND crn = {part(2, key)}
+    """
+
+
 def _read(column: Column[Any]) -> str:
     """Return the SQL that reads a column; credits are hundredths."""
     return f"({column} * 100)::int" if isinstance(column.type, Numeric) else str(column)

@@ -16,6 +16,7 @@ from portal.core.db import Sessions, transaction
 from portal.exchange.importing.oneroster import COLUMNS
 from portal.exchange.importing.oneroster_fields import METADATA
 from portal.exchange.importing.runs import NO_TIMEOUTS
+from portal.exchange.record_sql import part, section_part
 from portal.exchange.records import KINDS, read_keys
 from portal.exchange.spreadsheets import plain
 
@@ -133,14 +134,14 @@ USERS = """
     WHERE accounts.deleted_at IS NULL AND (student.key IS NOT NULL OR teacher.key IS NOT NULL)
     ORDER BY username COLLATE "C"
 """
-ENROLLED = """
+ENROLLED = f"""
     SELECT here.key, fields, classes.sourced_id AS class_, people.sourced_id AS user_, :role AS role
-    FROM ({records}) AS here
-    JOIN sourced_ids AS classes ON classes.kind = 'class' AND classes.key =
-        split_part(here.key, E'\\t', 1) || E'\\t' || split_part(here.key, E'\\t', 2)
-    JOIN sourced_ids AS people ON people.kind = :kind AND people.key =
-        ltrim(split_part(here.key, E'\\t', 3), :mark)
-    WHERE starts_with(split_part(here.key, E'\\t', 3), :mark)
+    FROM ({{records}}) AS here
+    JOIN sourced_ids AS classes
+        ON classes.kind = 'class' AND classes.key = {section_part("here.key")}
+    JOIN sourced_ids AS people
+        ON people.kind = :kind AND people.key = ltrim({part(3, "here.key")}, :mark)
+    WHERE starts_with({part(3, "here.key")}, :mark)
     ORDER BY here.key COLLATE "C"
 """
 

@@ -11,12 +11,12 @@ from typing import Any
 from portal.catalog.spellings import Unreadable, days_of, start_of, time_of
 from portal.core.i18n import StoredMessageError, _k
 from portal.exchange.importing.meetings import (
-    CONFLICTS,
     LAST_MINUTE,
     Meeting,
     ReadDay,
     fault_of_times,
     note_times,
+    read_conflicts,
     read_kind,
     read_meeting,
     read_room,
@@ -259,11 +259,8 @@ def _fault_of_dates(stated: _Stated, found: Meeting) -> str:
 def _set_conflicts(stated: _Stated, found: Meeting, known: Meeting) -> None:
     """Set whether a changed meeting conflicts with others, as usual if it did as usual before."""
     erases = stated.erase and "conflicts" in stated.row.values
-    if erases or known.clashes == known.usually_clashes:
-        found.clashes = found.usually_clashes
+    as_usual = erases or known.clashes == known.usually_clashes
     if not found.usually_clashes and stated.says_when:
         stated.row.note("exam_block", "meeting_type")
-    conflicts = stated.row["conflicts"].upper()
-    if conflicts and conflicts not in CONFLICTS:
-        stated.row.note("conflicts_unreadable", "conflicts")
-    found.clashes = CONFLICTS.get(conflicts, found.clashes)
+    usual = found.usually_clashes if as_usual else known.clashes
+    found.clashes = read_conflicts(stated.row, usual=usual)

@@ -105,14 +105,18 @@ def read_meeting(row: Row, read_day: ReadDay = date_of) -> Meeting:
     none = (None, None)
     found = Meeting(read_kind(row), days or 0, *(times or none), *(dates or none), read_room(row))
     found.unread = None in (days, times, dates)
-    conflicts = row["conflicts"].upper()
-    if conflicts and conflicts not in CONFLICTS:
-        row.note("conflicts_unreadable", "conflicts")
+    found.clashes = read_conflicts(row, usual=found.usually_clashes)
     if not found.usually_clashes:
-        found.clashes = False
         row.note("exam_block", "meeting_type")
-    found.clashes = CONFLICTS.get(conflicts, found.clashes)
     return found
+
+
+def read_conflicts(row: Row, *, usual: bool) -> bool:
+    """Return whether the meeting of a row conflicts with others, as usual if it does not say."""
+    written = row["conflicts"].upper()
+    if written and written not in CONFLICTS:
+        row.note("conflicts_unreadable", "conflicts")
+    return CONFLICTS.get(written, usual)
 
 
 def read_kind(row: Row) -> str:

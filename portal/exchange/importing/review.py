@@ -147,10 +147,8 @@ def terms(session: Session, found: Import) -> list[Term]:
 
 def published_term(session: Session, found: Import) -> tuple[str, int] | None:
     """Return the published term that an import would change, and its number of sections."""
-    name = " ".join(found.options["term"].split())
-    term = select(Term).where(
-        Term.name == name, Term.state == "published", Term.deleted_at.is_(None)
-    )
+    named = Term.name == found.options["term"]
+    term = select(Term).where(named, Term.state == "published", Term.deleted_at.is_(None))
     if (known := session.scalar(term)) is None:
         return None
     sections = select(func.count()).where(Section.term_id == known.id, Section.deleted_at.is_(None))
@@ -175,7 +173,7 @@ def unnamed_sections(session: Session, found: Import) -> list[str]:
         .join(Term, Term.id == Section.term_id)
         .join(Course, Course.id == Section.course_id)
         .where(
-            Term.name == " ".join(found.options["term"].split()),
+            Term.name == found.options["term"],
             *(each.deleted_at.is_(None) for each in (Term, Section)),
             Section.status != "CANCELED",
             ~exists().where(

@@ -21,6 +21,7 @@ from portal.exchange.importing.models import Import
 from portal.exchange.importing.staging import Stage
 from portal.exchange.importing.tables import Row
 from portal.exchange.importing.values import value_text
+from portal.exchange.record_sql import join_section
 from portal.exchange.term_records import STATUS_WORDS, Base
 
 # How systems write a section's status.
@@ -44,13 +45,11 @@ REFUSALS = {
     ("NEW", "CONFIRMED"): _k("A draft can’t be confirmed. Write Open, and confirm it later."),
     ("NEW", "CANCELED"): _k("A draft can’t be canceled. Delete it on its page."),
 }
-CHANGES = text("""
+CHANGES = text(f"""
     SELECT sections.id, sections.term_id, sections.version, change = 'removed' AS removed,
         before ->> 'status' AS before, after ->> 'status' AS after,
         courses.code, number, coalesce(nullif(sections.title, ''), courses.title) AS title
-    FROM import_changes AS changes
-    JOIN terms ON terms.name = split_part(changes.key, E'\\t', 1) AND terms.deleted_at IS NULL
-    JOIN sections ON term_id = terms.id AND crn = split_part(changes.key, E'\\t', 2)
+    FROM import_changes AS changes {join_section("changes.key")}
     JOIN courses ON courses.id = course_id
     WHERE import_id = :id
         AND (changes.kind = 'status' OR changes.kind = 'section' AND change = 'removed')

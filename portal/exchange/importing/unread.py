@@ -19,6 +19,7 @@ from portal.exchange.importing.models import Import, SectionImport
 from portal.exchange.importing.report import Note, Report
 from portal.exchange.importing.review import field_name
 from portal.exchange.importing.semester import Semester
+from portal.exchange.record_sql import part
 
 QUOTED = _k("“%(text)s”")
 MEETINGS = ("days_unreadable", "times_unreadable", "dates_unreadable", "time_without_days")
@@ -38,7 +39,7 @@ LACKING = {
 MEETINGS_UNREAD = ["meeting_unreadable", "meeting_unclear", *MEETINGS]
 # An import has read what it changes, and what it states without an effect. It never changes how
 # many seats are taken. Unedited values of an export do not count.
-SETTLE = text("""
+SETTLE = text(f"""
     UPDATE sections SET unread = unread - ARRAY(
         SELECT replace(field, 'corequisites', 'prerequisites')
         FROM jsonb_object_keys(rows.fields) AS field
@@ -50,10 +51,10 @@ SETTLE = text("""
         )
     )
     FROM import_rows AS rows LEFT JOIN import_changes USING (import_id, kind, key)
-    JOIN terms ON terms.name = split_part(key, E'\\t', 1) AND terms.deleted_at IS NULL
+    JOIN terms ON terms.name = {part(1)} AND terms.deleted_at IS NULL
     WHERE import_id = :id AND rows.kind = 'section' AND line > 0 AND NOT removes
-        AND term_id = terms.id AND crn = split_part(key, E'\\t', 2)
-        AND status = 'NEW' AND sections.deleted_at IS NULL AND unread <> '{}'
+        AND term_id = terms.id AND crn = {part(2)}
+        AND status = 'NEW' AND sections.deleted_at IS NULL AND unread <> '{{}}'
 """)
 
 

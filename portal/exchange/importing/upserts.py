@@ -15,6 +15,7 @@ from portal.catalog.term_catalog import read_catalog
 from portal.catalog.views import SectionView
 from portal.exchange.importing.diff import Counts
 from portal.exchange.importing.tables import Progress
+from portal.exchange.record_sql import join_section, part, section_part
 from portal.exchange.records import KINDS, write_records
 
 # Kinds that are not written as rows: the ledger decides enrollments, and each new status of a
@@ -29,9 +30,9 @@ RENEW_CATALOGS = text("UPDATE terms SET catalog_version = catalog_version + 1")
 ANALYZE = text(
     "ANALYZE courses, sections, meetings, restrictions, cross_lists, section_instructors"
 )
-CHANGED_TERMS = text("""
+CHANGED_TERMS = text(f"""
     SELECT id FROM terms WHERE name IN (
-        SELECT split_part(key, E'\\t', 1) FROM import_changes
+        SELECT {part(1)} FROM import_changes
         WHERE import_id = :id AND kind IN (
             'term', 'pool', 'section', 'status', 'teaching', 'enrollment'
         )
@@ -66,22 +67,19 @@ def count_changes(found: dict[str, int]) -> int:
 
 
 # Existing sections whose fields or teachers change.
-AFFECTED = """
+AFFECTED = f"""
     SELECT sections.id, sections.term_id, changes.kind, changes.before, changes.after
-    FROM import_changes AS changes
-    JOIN terms ON terms.name = split_part(changes.key, E'\\t', 1) AND terms.deleted_at IS NULL
-    JOIN sections ON term_id = terms.id AND crn = split_part(changes.key, E'\\t', 2)
-        AND sections.deleted_at IS NULL
-    WHERE import_id = :id
+    FROM import_changes AS changes {join_section("changes.key")}
+    WHERE import_id = :id AND sections.deleted_at IS NULL
         AND changes.kind IN ('section', 'teaching')
         AND (changes.kind = 'teaching' OR change = 'changed')
 """
 AFFECTED_TERMS = text(f"SELECT DISTINCT term_id FROM ({AFFECTED}) AS concerned")
 AFFECTED_SECTIONS = text(f"SELECT DISTINCT id FROM ({AFFECTED}) AS concerned")
 # A new teacher is a new version of the section.
-RENEW_TAUGHT = text("""
+RENEW_TAUGHT = text(f"""
     UPDATE sections SET version = version + 1 FROM (
-        SELECT DISTINCT split_part(key, E'\\t', 1) || E'\\t' || split_part(key, E'\\t', 2) AS key
+        SELECT DISTINCT {section_part()} AS key
         FROM import_changes WHERE import_id = :id AND kind = 'teaching'
     ) AS taught JOIN section_keys USING (key)
     WHERE sections.id = section_keys.id AND NOT EXISTS (

@@ -7,6 +7,7 @@ from tests import cast as builders
 from tests.cast import Cast
 from tests.live.conftest import Open
 from tests.live.tabs import Tab
+from tests.live.test_ended_sessions import answers
 
 
 def named(tab: Tab, name: str) -> bool:
@@ -48,6 +49,14 @@ def test_every_page_of_the_account_gets_it(cast: Cast, term: Term, open_tab: Ope
     signal_account(cast.iris.account_id or 0)
     for tab in tabs:
         tab.hear(lambda each: named(each, "notice"))
+
+
+def test_a_page_of_a_term_that_is_hidden_gets_it_too(cast: Cast, open_tab: Open) -> None:
+    page = open_tab(cast.iris.account_id)
+    page.ask(builders.a_term("Draft", state="draft").id, [])
+    assert answers(page)
+    signal_account(cast.iris.account_id or 0)
+    page.hear(lambda each: named(each, "notice"))
 
 
 def test_a_roster_is_fetched_again_when_someone_wants_privacy(

@@ -9,9 +9,12 @@ from simple_websocket import Client
 
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
+from portal.core import redis_clients
 from portal.ledger.types import Decision
+from portal.live.hub import Hub
 from tests import cast as builders
 from tests.ledger_claims import send_claim
+from tests.live.hubs import end
 from tests.live.nodes import Node, a_node
 from tests.live.tabs import Tab, cookie
 
@@ -41,6 +44,16 @@ def term(backend: Backend) -> Term:  # noqa: ARG001
 @pytest.fixture
 def section(term: Term) -> Section:
     return builders.a_section(builders.a_course(), term, capacity=2, waitlist=5)
+
+
+@pytest.fixture
+def hub(backend: Backend) -> Iterator[Hub]:
+    """A hub in the process of the tests."""
+    redis = redis_clients.subscriber(backend.settings.redis_url)
+    hub = Hub(redis, backend.ledger.seats, lambda seats, _staff: str(seats))
+    hub.start()
+    yield hub
+    end(hub)
 
 
 @pytest.fixture

@@ -12,9 +12,7 @@ from sqlalchemy import update
 from portal.applications import service
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
-from portal.core import redis_clients
 from portal.core.db import transaction
-from portal.live.hub import Hub
 from portal.live.publish import sessions_ended
 from portal.people import caches, visitors
 from portal.people.models import Account, Student
@@ -23,22 +21,12 @@ from tests import cast as builders
 from tests.applications.stories import a_visiting_application, decider
 from tests.cast import Cast
 from tests.live.conftest import Open
-from tests.live.hubs import end
 from tests.live.nodes import Node, a_node
 from tests.live.tabs import Tab
 from tests.live.test_slow_pages import until
 from tests.web.visitors import browser_of
 
 REFUSED, RESTART = 1008, 1012
-
-
-@pytest.fixture
-def hub(backend: Backend) -> Iterator[Hub]:
-    redis = redis_clients.subscriber(backend.settings.redis_url)
-    hub = Hub(redis, backend.ledger.seats, lambda seats, _staff: str(seats))
-    hub.start()
-    yield hub
-    end(hub)
 
 
 @pytest.mark.usefixtures("hub")

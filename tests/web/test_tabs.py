@@ -55,11 +55,6 @@ TABS = {
 
 
 @pytest.fixture
-def admin(app: Flask, term: Term) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
-
-
-@pytest.fixture
 def section(term: Term) -> Section:
     return builders.a_section(builders.a_course(), term)
 

@@ -10,7 +10,6 @@ from sqlalchemy import select, update
 
 from portal.catalog.models import Department, Instructor
 from portal.catalog.record_details import RecordChange, Taken
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.notifications.mail import compose
 from portal.notifications.models import OutboxEntry
@@ -19,9 +18,10 @@ from portal.people.account_editing import AccountDetails
 from portal.people.models import Account
 from portal.people.roles import Right
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast
+from tests.web.admin.records import confirmed, edited, with_reason
 from tests.web.admin.sections.forms import inputs
-from tests.web.admin.students.test_editing import confirmed, edited, with_reason
 from tests.web.admin.test_accounts import NEW as PASSWORD
 from tests.web.admin.test_accounts import entry, link, links, log_in, of
 from tests.web.pages import send, words
@@ -29,12 +29,6 @@ from tests.web.visitors import browser_of
 
 NEW = "/admin/accounts/new"
 FORM = {"username": "nora", "name": "Nora Novak", "email": "nora@example.org"}
-
-
-@pytest.fixture
-def admin(app: Flask, cast: Cast) -> FlaskClient:
-    assert cast
-    return browser_of(app, "max")
 
 
 def named(username: str) -> Account | None:
@@ -231,9 +225,7 @@ def test_two_admins_at_once_create_one_account(app: Flask, cast: Cast) -> None:
     with ThreadPoolExecutor(3) as pool:
         said = list(pool.map(lambda each: create(*each), names))
     assert said.count("created") == 1
-    with transaction() as session:
-        rows = session.scalars(select(AuditEntry).where(AuditEntry.action == "account.make"))
-        assert len(rows.all()) == 1
+    assert len(entries("account.make")) == 1
 
 
 def test_help_desk_sees_no_forms(app: Flask, cast: Cast) -> None:

@@ -9,7 +9,6 @@ from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
 from portal.catalog.models import Term
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.notifications.mail import compose
 from portal.notifications.models import OutboxEntry
@@ -18,18 +17,13 @@ from portal.people.accounts import AccountRefusedError
 from portal.people.models import Account
 from portal.people.tokens import TokenRequest
 from tests import cast as builders
+from tests.audit_trail import entry
 from tests.cast import PASSWORD, Cast
 from tests.web.pages import words
 from tests.web.visitors import browser_of
 
 REASON = {"reason": "She has called and proved who she is."}
 NEW = "four unrelated words of mine"
-
-
-@pytest.fixture
-def admin(app: Flask, cast: Cast) -> FlaskClient:
-    assert cast
-    return browser_of(app, "max")
 
 
 def of(person: int, act: str = "") -> str:
@@ -54,11 +48,6 @@ def link() -> str:
     found = re.search(r"https?://[^/\s]+(/recovery/\S+)", links()[-1].get_content())
     assert found
     return found[1]
-
-
-def entry(action: str) -> AuditEntry:
-    with transaction() as session:
-        return session.scalars(select(AuditEntry).where(AuditEntry.action == action)).one()
 
 
 def log_in(client: FlaskClient, username: str, password: str) -> int:

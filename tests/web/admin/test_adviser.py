@@ -9,7 +9,6 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from portal.catalog.models import Section, Term
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.notifications.models import Notification
 from portal.people import caches, holds, staff, student_profile
@@ -18,6 +17,7 @@ from portal.people.models import Account, Hold, Student
 from portal.people.staff import NOTHING, Grant
 from portal.recorder.promotion import promote
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.web.pages import press, seat, words
 from tests.web.student.plans import plan_section
@@ -32,14 +32,9 @@ def vic(cast: Cast) -> Account:  # noqa: ARG001
 
 
 @pytest.fixture
-def boss(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
-
-
-@pytest.fixture
-def adviser(app: Flask, cast: Cast, boss: FlaskClient, vic: Account) -> FlaskClient:
+def adviser(app: Flask, cast: Cast, admin: FlaskClient, vic: Account) -> FlaskClient:
     """Vic, who advises Ada."""
-    assert assign(boss, cast.ada, vic.username).status_code == 303
+    assert assign(admin, cast.ada, vic.username).status_code == 303
     return browser_of(app, "vic")
 
 
@@ -49,9 +44,9 @@ def section(term: Term) -> Section:
     return builders.a_section(builders.a_course("CSC-1100"), term)
 
 
-def assign(boss: FlaskClient, student: Student, username: str, seen: int = 0) -> Any:
+def assign(admin: FlaskClient, student: Student, username: str, seen: int = 0) -> Any:
     form = {"account": username, "adviser": seen, "reason": "first year"}
-    return boss.post(f"/admin/students/{student.id}/adviser", data=form)
+    return admin.post(f"/admin/students/{student.id}/adviser", data=form)
 
 
 def hold(cast: Cast, student: Student, *, clearance: bool = True) -> int:
@@ -71,12 +66,6 @@ def lifted(hold_id: int) -> bool:
         return session.get_one(Hold, hold_id).lifted_at is not None
 
 
-def entries(action: str) -> list[AuditEntry]:
-    query = select(AuditEntry).where(AuditEntry.action == action).order_by(AuditEntry.id)
-    with transaction() as session:
-        return list(session.scalars(query))
-
-
 def pick(app: Flask, section: Section, **more: Any) -> str:
     student_profile._profiles.clear()  # noqa: SLF001  rather than wait two seconds
     return words(press(browser_of(app, "ada"), section, "pick", **more).text)
@@ -93,9 +82,9 @@ def test_adviser_sees_advisees_alone(adviser: FlaskClient, cast: Cast) -> None:
 
 
 def test_advisers_are_suggested_and_one_without_advisees_reads_why(
-    app: Flask, boss: FlaskClient, vic: Account, cast: Cast
+    app: Flask, admin: FlaskClient, vic: Account, cast: Cast
 ) -> None:
-    page = boss.get(f"/admin/students/{cast.ada.id}/adviser").text
+    page = admin.get(f"/admin/students/{cast.ada.id}/adviser").text
     assert f'<option value="{vic.username}">{vic.name}</option>' in page
     assert 'list="advisers"' in page
     assert "max</option>" not in page.casefold()
@@ -178,7 +167,7 @@ def test_form_sent_twice_has_one_effect(
 
 
 def test_cleared_student_gets_the_seat_that_came_free(
-    app: Flask, boss: FlaskClient, adviser: FlaskClient, cast: Cast, term: Term
+    app: Flask, admin: FlaskClient, adviser: FlaskClient, cast: Cast, term: Term
 ) -> None:
     builders.an_open_window(term)
     full = builders.a_section(builders.a_course("CSC-1100"), term, capacity=1)
@@ -189,7 +178,7 @@ def test_cleared_student_gets_the_seat_that_came_free(
     promote(term.id, "tests")
     act(adviser, cast.ada, number)
     promote(term.id, "tests")
-    assert "Enrolled" in words(boss.get(f"/admin/students/{cast.ada.id}").text)
+    assert "Enrolled" in words(admin.get(f"/admin/students/{cast.ada.id}").text)
 
 
 def test_other_holds_and_students_are_refused(adviser: FlaskClient, cast: Cast) -> None:
@@ -207,15 +196,15 @@ def test_other_holds_and_students_are_refused(adviser: FlaskClient, cast: Cast) 
 
 
 def test_what_the_office_lifted_stays_lifted(
-    boss: FlaskClient, adviser: FlaskClient, cast: Cast
+    admin: FlaskClient, adviser: FlaskClient, cast: Cast
 ) -> None:
     number = hold(cast, cast.ada)
-    act(boss, cast.ada, number)
+    act(admin, cast.ada, number)
     refused = act(adviser, cast.ada, number, "take-back")
     assert refused.status_code == 409
     assert "the registrar’s office lifted the hold" in words(refused.text)
     assert lifted(number)
-    assert act(boss, cast.ada, number, "take-back").status_code == 303
+    assert act(admin, cast.ada, number, "take-back").status_code == 303
     assert not lifted(number)
 
 
@@ -260,17 +249,17 @@ def test_student_reads_who_it_is(app: Flask, adviser: FlaskClient) -> None:
 
 
 @pytest.mark.parametrize("name", ["iris", "nobody"])
-def test_only_an_adviser_is_assigned(boss: FlaskClient, cast: Cast, name: str) -> None:
-    answer = assign(boss, cast.ada, name)
+def test_only_an_adviser_is_assigned(admin: FlaskClient, cast: Cast, name: str) -> None:
+    answer = assign(admin, cast.ada, name)
     assert answer.status_code == 422
     assert f"{name} is not an adviser." in answer.text
 
 
-def test_no_one_is_their_own_adviser(app: Flask, boss: FlaskClient, cast: Cast) -> None:
+def test_no_one_is_their_own_adviser(app: Flask, admin: FlaskClient, cast: Cast) -> None:
     with transaction() as session:
         ada = session.get_one(Account, cast.ada.account_id)
         ada.staff_roles = ["adviser"]
-    answer = assign(boss, cast.ada, ada.username)
+    answer = assign(admin, cast.ada, ada.username)
     assert answer.status_code == 422
     assert "No one can be their own adviser." in answer.text
     with transaction() as session:  # as an earlier version could store it
@@ -285,25 +274,25 @@ def test_no_one_is_their_own_adviser(app: Flask, boss: FlaskClient, cast: Cast) 
     assert not lifted(number)
 
 
-def test_second_of_two_admins_reads_so(boss: FlaskClient, cast: Cast, vic: Account) -> None:
+def test_second_of_two_admins_reads_so(admin: FlaskClient, cast: Cast, vic: Account) -> None:
     for _ in range(2):  # the same form again changes nothing more
-        assert assign(boss, cast.ada, "vic").status_code == 303
-    late = assign(boss, cast.ada, "")
+        assert assign(admin, cast.ada, "vic").status_code == 303
+    late = assign(admin, cast.ada, "")
     assert late.status_code == 409
     assert "Someone else has changed this." in late.text
     address = f"/admin/students/{cast.ada.id}/adviser"
-    again = boss.post(address, data={"account": "", "adviser": 0, "reason": ""})
+    again = admin.post(address, data={"account": "", "adviser": 0, "reason": ""})
     assert again.status_code == 422
     assert '<input type="hidden" name="adviser" value="0">' in again.text
-    assert assign(boss, cast.ada, "", seen=vic.id).status_code == 303
+    assert assign(admin, cast.ada, "", seen=vic.id).status_code == 303
     assert [(each.before, each.after) for each in entries("student.adviser")] == [
         ({"adviser": None}, {"adviser": "vic"}),
         ({"adviser": "vic"}, {"adviser": None}),
     ]
 
 
-def test_registrar_asks_for_clearance_on_the_page(boss: FlaskClient, cast: Cast) -> None:
+def test_registrar_asks_for_clearance_on_the_page(admin: FlaskClient, cast: Cast) -> None:
     form = {"kind": "Advising", "message": "A talk", "adviser_lifts": "y", "reason": "policy"}
-    assert boss.post(f"/admin/students/{cast.ada.id}/holds/new", data=form).status_code == 303
-    shown = words(boss.get(f"/admin/students/{cast.ada.id}").text)
+    assert admin.post(f"/admin/students/{cast.ada.id}/holds/new", data=form).status_code == 303
+    shown = words(admin.get(f"/admin/students/{cast.ada.id}").text)
     assert "waits for the adviser" in shown

@@ -13,12 +13,12 @@ from sqlalchemy import delete, select, update
 
 from portal.backend import Backend
 from portal.catalog.models import Course, Instructor, Meeting, Section, Subject, Term
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people.models import StudentSubject
 from portal.recorder.recorder import drain
 from portal.runtime.cli import main
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.register import claim
 from tests.web.ledger_outage import ledger_away
@@ -26,12 +26,6 @@ from tests.web.pages import words
 from tests.web.visitors import browser_of
 
 REASON = {"reason": "It is taught no longer."}
-
-
-@pytest.fixture
-def admin(app: Flask, cast: Cast) -> FlaskClient:
-    assert cast
-    return browser_of(app, "max")
 
 
 @pytest.fixture
@@ -68,9 +62,7 @@ def test_course_disappears_from_lists_and_comes_back(
     assert admin.post(address(course, "restore"), data=REASON).status_code == 303
     assert not deleted(course)
     assert course.title in admin.get(new).text
-    with transaction() as session:
-        found = select(AuditEntry).where(AuditEntry.action.startswith("catalog."))
-        one, other = session.scalars(found.order_by(AuditEntry.id))
+    one, other = entries("catalog.%")
     assert (one.account_id, one.subject, one.reason) == (
         cast.max.id,
         f"course:{course.id}",
@@ -86,9 +78,7 @@ def test_deleting_twice_changes_nothing_and_needs_a_reason(
     assert admin.post(address(course), data={"reason": ""}).status_code == 422
     for _ in range(2):
         assert admin.post(address(course), data=REASON).status_code == 303
-    with transaction() as session:
-        found = select(AuditEntry).where(AuditEntry.action == "catalog.delete")
-        assert len(session.scalars(found).all()) == 1
+    assert len(entries("catalog.delete")) == 1
 
 
 def test_course_with_live_sections_is_not_deleted(
@@ -310,9 +300,7 @@ def test_command_lists_deletes_and_restores(term: Term, course: Course) -> None:
     assert catalog("course", course.code, "--restore").exit_code == 0
     assert not deleted(course)
     assert "There is no room 'Nowhere'" in catalog("room", "Nowhere", "--delete").stderr
-    with transaction() as session:
-        entries = session.scalars(select(AuditEntry).order_by(AuditEntry.id)).all()
-    assert [(each.account_id, each.reason) for each in entries] == [
+    assert [(each.account_id, each.reason) for each in entries()] == [
         (None, "Gone."),
         (None, "command line"),
     ]

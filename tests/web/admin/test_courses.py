@@ -2,29 +2,27 @@
 
 import re
 from datetime import date
-from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select, update
-from werkzeug.datastructures import MultiDict
 
 from portal.backend import backend
 from portal.catalog import courses
 from portal.catalog.models import Course, CrossList, Section, Subject, Term
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people.models import CompletedCourse
 from tests import cast as builders
+from tests.audit_trail import entries, entry
 from tests.cast import Cast
 from tests.register import claim
+from tests.web.admin.records import WHY, confirmed, edited, with_reason
 from tests.web.admin.sections.forms import inputs
 from tests.web.pages import send, words
 from tests.web.visitors import browser_of
 
 NEW = "/admin/courses/new"
-WHY = "The senate has decided it."
 FORM = {
     "code": "csci 1200",
     "credits": "4",
@@ -32,12 +30,6 @@ FORM = {
     "department": "SCI",
     "whom": "everyone",
 }
-
-
-@pytest.fixture
-def admin(app: Flask, cast: Cast) -> FlaskClient:
-    assert cast
-    return browser_of(app, "max")
 
 
 @pytest.fixture
@@ -50,36 +42,9 @@ def address(course: Course, act: str = "") -> str:
     return f"/admin/courses/{course.id}{act}"
 
 
-def edited(admin: FlaskClient, course: Course, **changes: Any) -> Any:
-    """Send the form of a course with changes, and confirm it if it can be."""
-    form = inputs(admin.get(address(course, "/edit")).text)
-    for name, value in changes.items():
-        form.setlist(name, value if isinstance(value, list) else [value])
-    return confirmed(admin, address(course, "/edit"), form)
-
-
-def confirmed(admin: FlaskClient, path: str, form: Any) -> Any:
-    shown = send(admin, path, form)
-    if 'name="confirmed"' not in shown.text:
-        return shown
-    return send(admin, path, with_reason(shown.text))
-
-
-def with_reason(page: str) -> MultiDict[str, str]:
-    """Return what the form of a review sends."""
-    form = inputs(page)
-    form["reason"] = WHY
-    return form
-
-
 def stored(course: Course) -> courses.CourseDetails:
     with transaction() as session:
         return courses.details(session, session.get_one(Course, course.id))
-
-
-def entry(action: str) -> AuditEntry:
-    with transaction() as session:
-        return session.scalars(select(AuditEntry).where(AuditEntry.action == action)).one()
 
 
 def reread(section: Section) -> Section:
@@ -215,9 +180,7 @@ def test_students_see_the_edit_and_sections_follow_in_chosen_terms_alone(
     assert found.before
     assert found.after
     assert (found.before["title"], found.after["title"]) == (course.title, "Programming")
-    with transaction() as session:
-        mine = select(AuditEntry.reason).where(AuditEntry.action == "section.edit")
-        assert session.scalars(mine).all() == [WHY, WHY]
+    assert [each.reason for each in entries("section.edit")] == [WHY, WHY]
 
 
 def test_terms_that_are_over_are_not_offered_and_never_change(
@@ -228,7 +191,7 @@ def test_terms_that_are_over_are_not_offered_and_never_change(
         session.execute(update(Term).values(starts_on=date(2020, 1, 1), ends_on=date(2020, 5, 1)))
     page = admin.get(address(course, "/edit")).text
     assert 'name="terms"' not in page
-    assert edited(admin, course, title="New", credits="1").status_code == 303
+    assert edited(admin, address(course), title="New", credits="1").status_code == 303
     assert reread(section).title == course.title
 
 
@@ -239,12 +202,12 @@ def test_who_can_register_follows_at_once(
     section = builders.a_section(course, term)
     builders.an_open_window(term)
     ada, sue = browser_of(app, "ada"), browser_of(app, "sue")
-    answer = edited(admin, course, whom="some", years=["Senior"])
+    answer = edited(admin, address(course), whom="some", years=["Senior"])
     assert answer.status_code == 303
     name = f'id="section-{section.id}"'
     assert name in sue.get(f"/terms/{term.id}").text
     assert name not in ada.get(f"/terms/{term.id}").text
-    assert edited(admin, course, whom="everyone").status_code == 303
+    assert edited(admin, address(course), whom="everyone").status_code == 303
     assert stored(course).years == ()
 
 
@@ -255,7 +218,7 @@ def test_stale_edit_is_refused_and_both_are_shown(
     builders.an_account("mona", is_admin=True)
     mine = inputs(admin.get(address(course, "/edit")).text)
     mine["title"] = "Mine"
-    assert edited(browser_of(app, "mona"), course, title="Theirs").status_code == 303
+    assert edited(browser_of(app, "mona"), address(course), title="Theirs").status_code == 303
     shown = send(admin, address(course, "/edit"), mine)
     assert shown.status_code == 409
     said = words(shown.text)
@@ -300,7 +263,7 @@ def test_code_changes_only_while_nothing_refers_to_it(
     with transaction() as session:
         session.add(CrossList(section_id=other.id, course_code=course.code))
         session.execute(update(Section).values(prerequisites={"any": [{"course": course.code}]}))
-    said = words(edited(admin, course, code="CSC-1").text)
+    said = words(edited(admin, address(course), code="CSC-1").text)
     for named in (
         f"Students who have completed it: {cast.ada.number}",
         "Courses that require it: PHY-1",
@@ -311,7 +274,7 @@ def test_code_changes_only_while_nothing_refers_to_it(
         assert named in said
     assert stored(course).code == "CSC-1100"
     free = builders.a_course("CSC-2")
-    assert edited(admin, free, code="CSC-3").status_code == 303
+    assert edited(admin, address(free), code="CSC-3").status_code == 303
     assert stored(free).code == "CSC-3"
 
 
@@ -330,7 +293,7 @@ def test_page_has_sections_by_term_and_history(
     app: Flask, admin: FlaskClient, term: Term, course: Course
 ) -> None:
     section = builders.a_section(course, term)
-    assert edited(admin, course, title="Programming").status_code == 303
+    assert edited(admin, address(course), title="Programming").status_code == 303
     page = admin.get(address(course)).text
     assert f"/admin/terms/{term.id}/sections/{section.id}" in page
     said = words(page)

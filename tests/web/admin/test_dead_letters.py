@@ -3,28 +3,19 @@
 from typing import Any
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
 
 from portal.backend import Backend
-from portal.core.audit_trail import AuditEntry
-from portal.core.db import transaction
 from portal.core.queue import enqueue
 from portal.operations import dead_letters
 from portal.operations.dead_letters import DeadLetter
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.recorder.processes import caught_up, ready, running, wait_for
 from tests.recorder.rush import Rush, a_rush
 from tests.registration import database_outage
-from tests.web.visitors import browser_of
 
 WHY = {"reason": "The journal is mended."}
-
-
-@pytest.fixture
-def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
 
 
 @pytest.fixture
@@ -58,12 +49,6 @@ def address(letter: DeadLetter, action: str) -> str:
     return f"/admin/operations/jobs/{letter.id}/{action}"
 
 
-def entries() -> list[Any]:
-    with transaction() as session:
-        found = select(AuditEntry).where(AuditEntry.action.like("job.%"))
-        return list(session.scalars(found.order_by(AuditEntry.id)))
-
-
 def test_repaired_job_can_be_retried(
     admin: FlaskClient, backend: Backend, letter: DeadLetter, rush: Rush, cast: Cast
 ) -> None:
@@ -75,7 +60,7 @@ def test_repaired_job_can_be_retried(
     assert "Traceback" in requested
     backend.redis.xdel(journal(rush), unreadable(backend, rush))
     assert admin.post(address(letter, "retry"), data=WHY).status_code == 303
-    (entry,) = entries()
+    (entry,) = entries("job.%")
     assert (entry.account_id, entry.action) == (cast.max.id, "job.retry")
     assert (entry.subject, entry.reason) == (f"job:{letter.id}", WHY["reason"])
     assert entry.before["queue"] == "record"
@@ -95,11 +80,11 @@ def test_dead_letter_is_discarded_after_confirmation(
     assert (answer.status_code, len(dead_letters.find_all(backend.redis))) == (422, 1)
     with database_outage.away():
         assert admin.post(address(letter, "discard"), data=WHY).status_code == 503
-    assert (entries(), len(dead_letters.find_all(backend.redis))) == ([], 1)
+    assert (entries("job.%"), len(dead_letters.find_all(backend.redis))) == ([], 1)
     assert admin.post(address(letter, "discard"), data=WHY).status_code == 303
     assert dead_letters.find_all(backend.redis) == []
     for action in ("retry", "discard"):  # another admin has settled it
         for again in (admin.get(address(letter, action)), admin.post(address(letter, action))):
             assert again.status_code == 409
             assert "This job no longer exists" in again.text
-    assert [entry.action for entry in entries()] == ["job.discard"]
+    assert [entry.action for entry in entries("job.%")] == ["job.discard"]

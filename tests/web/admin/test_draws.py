@@ -20,7 +20,6 @@ from tests.cast import Cast
 from tests.waiting_room.rooms import known_in
 from tests.web.admin.rounds.test_result import alarms
 from tests.web.pages import words
-from tests.web.visitors import browser_of
 
 WHY = "No one can choose it"
 
@@ -33,11 +32,6 @@ def term(app: Flask, cast: Cast) -> Term:  # noqa: ARG001
 @pytest.fixture
 def window(term: Term) -> WindowView:
     return builders.a_coming_window(term, minutes=60)
-
-
-@pytest.fixture
-def admin(app: Flask, term: Term) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
 
 
 def address(term: Term, window: WindowView, more: str = "") -> str:

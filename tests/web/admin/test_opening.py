@@ -19,6 +19,7 @@ from portal.ledger.types import WindowView
 from portal.operations import figures
 from portal.waiting_room import room
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.recorder.rush import Rush, claim
 from tests.registration import database_outage
@@ -39,11 +40,6 @@ ADVICE = {
 def window(app: Flask, term: Term) -> WindowView:  # noqa: ARG001
     """Return the open window."""
     return builders.an_open_window(term)
-
-
-@pytest.fixture
-def admin(app: Flask, window: WindowView) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
 
 
 def text(page: str) -> str:
@@ -289,11 +285,9 @@ def test_advice_is_used_and_set_back(admin: FlaskClient, term: Term, window: Win
     assert address(term, window, "/advice") not in page  # they are in use
     assert press(admin, address(term, window, "/back")).status_code == 303
     assert limits(term, window) == (60, 5)
-    with transaction() as session:
-        found = select(AuditEntry).where(AuditEntry.action == "room.limits")
-        entries = session.scalars(found.order_by(AuditEntry.id)).all()
-    assert [each.after and each.after["per_minute"] for each in entries] == [240, 60]
-    assert {each.reason for each in entries} == {"As rehearsed."}
+    changes = entries("room.limits")
+    assert [each.after and each.after["per_minute"] for each in changes] == [240, 60]
+    assert {each.reason for each in changes} == {"As rehearsed."}
 
 
 def test_form_with_older_advice_or_older_limits_is_refused(

@@ -23,11 +23,7 @@ from tests.web.visitors import browser_of
 
 PAGE = "/admin/operations"
 
-
-@pytest.fixture
-def admin(app: Flask, term: Term) -> FlaskClient:  # noqa: ARG001
-    """Return the browser of Max; a window is open."""
-    return browser_of(app, "max")
+pytestmark = pytest.mark.usefixtures("term")  # a window is open
 
 
 def text(page: str) -> str:

@@ -3,29 +3,22 @@
 from typing import Any
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select, update
+from sqlalchemy import update
 from sqlalchemy.sql import func
 
 from portal.backend import Backend
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.operations import figures
 from portal.recorder.consistency import audit_runs, continuous_audit, fence
 from portal.recorder.journal import last_seq
 from portal.recorder.models import AuditRun
 from portal.recorder.recorder import drain
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.recorder.processes import running, wait_for
 from tests.recorder.rush import Rush, a_rush, claims, everyone_everywhere
 from tests.web.ledger_outage import ledger_away
-from tests.web.visitors import browser_of
-
-
-@pytest.fixture
-def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
 
 
 @pytest.fixture
@@ -75,8 +68,7 @@ def test_worker_runs_the_audit_and_the_page_names_the_requester(
     assert ">Max<" in shown
     assert "every 1s" not in shown
     assert "no difference" in admin.get("/admin/operations").text
-    with transaction() as session:
-        (entry,) = session.scalars(select(AuditEntry).where(AuditEntry.action == "record.audited"))
+    (entry,) = entries("record.audited")
     assert (entry.account_id, entry.subject) == (
         cast.max.id,
         f"term:{rush.term} run:{run_of(rush).id}",

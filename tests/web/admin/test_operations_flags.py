@@ -6,11 +6,9 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
 
 from portal.core import flags
-from portal.core.audit_trail import AuditEntry
-from portal.core.db import transaction
+from tests.audit_trail import entries
 from tests.cast import Cast, an_account
 from tests.registration import database_outage
 from tests.web.visitors import browser_of
@@ -19,21 +17,10 @@ FLAG = "/admin/operations/flags/captcha"
 OFF = {"to": "off", "version": 0, "reason": "Nobody can solve it."}
 
 
-@pytest.fixture
-def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
-
-
 @pytest.fixture(autouse=True)
 def _all_on() -> Iterator[None]:
     yield
     flags._off = frozenset()  # noqa: SLF001 - as after a start
-
-
-def entries() -> list[Any]:
-    with transaction() as session:
-        found = select(AuditEntry).where(AuditEntry.action == "flag.switched")
-        return list(session.scalars(found.order_by(AuditEntry.id)))
 
 
 def test_form_explains_the_effects_of_a_switch(admin: FlaskClient) -> None:
@@ -51,7 +38,7 @@ def test_switching_off_is_audited(admin: FlaskClient, cast: Cast) -> None:
     answer = admin.post(FLAG, data=OFF)
     assert (answer.status_code, answer.location) == (303, "/admin/operations")
     assert not flags.on("captcha")
-    (entry,) = entries()
+    (entry,) = entries("flag.switched")
     assert (entry.account_id, entry.subject) == (cast.max.id, "flag:captcha")
     assert (entry.before, entry.after) == ({"on": True}, {"on": False})
     assert entry.reason == "Nobody can solve it."
@@ -65,7 +52,7 @@ def test_part_can_be_switched_on_again(admin: FlaskClient) -> None:
     assert "Switch on: Captcha" in admin.get(FLAG).text
     admin.post(FLAG, data={"to": "on", "version": 1, "reason": "They can."})
     assert flags.on("captcha")
-    assert [entry.after for entry in entries()] == [{"on": False}, {"on": True}]
+    assert [entry.after for entry in entries("flag.switched")] == [{"on": False}, {"on": True}]
 
 
 def test_switch_needs_a_reason(admin: FlaskClient) -> None:
@@ -81,13 +68,13 @@ def test_two_admins_do_not_overwrite_each_other(app: Flask, admin: FlaskClient) 
     answer = browser_of(app, "mia").post(FLAG, data=OFF | {"reason": "Me too."})
     assert answer.status_code == 409
     assert "Someone else has changed this switch" in answer.text
-    assert len(entries()) == 1
+    assert len(entries("flag.switched")) == 1
 
 
 def test_form_sent_twice_switches_once(admin: FlaskClient) -> None:
     for _ in range(2):
         assert admin.post(FLAG, data=OFF).status_code == 303
-    assert len(entries()) == 1
+    assert len(entries("flag.switched")) == 1
     assert admin.post(FLAG, data=OFF | {"to": "on"}).status_code == 409, "it was another press"
 
 
@@ -100,7 +87,7 @@ def test_nothing_is_switched_without_an_audit_entry(admin: FlaskClient) -> None:
     with database_outage.away():
         assert admin.post(FLAG, data=OFF).status_code == 503
     assert flags.on("captcha")
-    assert entries() == []
+    assert entries("flag.switched") == []
 
 
 def test_last_known_flags_apply_while_postgresql_is_down(admin: FlaskClient) -> None:

@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import NoReturn
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import update
 
@@ -25,12 +24,8 @@ from tests.cast import Cast
 from tests.registration import database_outage
 from tests.web.admin.test_operations import PAGE, ask, text
 from tests.web.pages import words
-from tests.web.visitors import browser_of
 
-
-@pytest.fixture
-def admin(app: Flask, term: Term) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
+pytestmark = pytest.mark.usefixtures("term")  # a window is open
 
 
 def away(*_: int) -> NoReturn:

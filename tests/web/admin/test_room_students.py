@@ -15,7 +15,6 @@ from portal.core.db import transaction
 from portal.waiting_room import room
 from tests import cast as builders
 from tests.cast import Cast
-from tests.web.visitors import browser_of
 
 WHY = "The rush is over."
 
@@ -33,11 +32,6 @@ def window(term: Any, cast: Cast) -> Any:
     for student in (cast.ada, cast.ben):
         room.enter(term.id, found.id, student.id)
     return found
-
-
-@pytest.fixture
-def admin(app: Flask, window: Any) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
 
 
 def address(term: Any, window: Any, view: str) -> str:

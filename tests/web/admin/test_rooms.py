@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.catalog.models import CrossList, Room, Term
@@ -11,15 +10,8 @@ from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from tests import cast as builders
 from tests.cast import Cast, Meets
-from tests.web.visitors import browser_of
 
 WHY = "The room was measured."
-
-
-@pytest.fixture
-def admin(app: Flask, cast: Cast) -> FlaskClient:
-    assert cast
-    return browser_of(app, "max")
 
 
 @pytest.fixture

@@ -25,12 +25,6 @@ HEADING = re.compile(
 
 
 @pytest.fixture
-def admin(app: Flask, cast: Cast) -> FlaskClient:
-    assert cast
-    return browser_of(app, "max")
-
-
-@pytest.fixture
 def offered(app: Flask, term: Term, cast: Cast) -> dict[str, Any]:
     """Three sections: A is first by code, B by its time, C by its open seats."""
     made = {

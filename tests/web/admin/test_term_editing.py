@@ -16,7 +16,6 @@ from portal.catalog.models import Instructor, Pool, Reserve, Restriction, Room, 
 from portal.catalog.section_fields import FIELDS
 from portal.catalog.sections import StoredSection, as_stored
 from portal.catalog.term_catalog import forget
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.errors import WindowRefused
 from portal.ledger.function_library import prefix
@@ -36,6 +35,7 @@ from portal.windows import rounds, service
 from portal.windows.rounds import RoundRefused
 from portal.windows.service import Author, NewWindow
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast, Meets
 from tests.rounds.builders import a_draft, a_round
 from tests.web import pages
@@ -44,12 +44,6 @@ from tests.web.visitors import browser_of
 
 WHY = {"reason": "The catalog is complete."}
 LATER = {"name": "Fall 2031", "starts_on": "2031-08-25", "ends_on": "2031-12-19"}
-
-
-@pytest.fixture
-def admin(app: Flask, cast: Cast) -> FlaskClient:
-    assert cast
-    return browser_of(app, "max")
 
 
 @pytest.fixture
@@ -202,13 +196,12 @@ def test_published_term_is_there(app: Flask, admin: FlaskClient, term: Term, cas
     assert "students and instructors see it at once" in asked
     assert change(admin, term, "publish").status_code == 303
     assert browser_of(app, "ada").get(f"/terms/{term.id}").status_code == 200
-    with transaction() as session:
-        entry = session.scalars(select(AuditEntry)).one()
-        assert (entry.action, entry.account_id, entry.reason) == (
-            "term.publish",
-            cast.max.id,
-            WHY["reason"],
-        )
+    (entry,) = entries()
+    assert (entry.action, entry.account_id, entry.reason) == (
+        "term.publish",
+        cast.max.id,
+        WHY["reason"],
+    )
     trail = pages.words(admin.get("/admin/audit").text)
     assert "Term published" in trail
     assert "State: Draft → Published" in trail
@@ -345,8 +338,7 @@ def test_new_term_is_a_draft(admin: FlaskClient, cast: Cast) -> None:
         date(2031, 8, 25),
         date(2031, 12, 19),
     )
-    with transaction() as session:
-        entry = session.scalars(select(AuditEntry)).one()
+    (entry,) = entries()
     assert (entry.action, entry.account_id) == ("term.create", cast.max.id)
 
 
@@ -511,8 +503,7 @@ def test_edited_details_are_stored_and_audited(admin: FlaskClient, term: Term) -
     address = f"/admin/terms/{term.id}/edit"
     assert submit(admin, address, **LATER).status_code == 303
     assert made("Fall 2031").starts_on == date(2031, 8, 25)
-    with transaction() as session:
-        entry = session.scalars(select(AuditEntry)).one()
+    (entry,) = entries()
     assert entry.before
     assert entry.after
     assert (entry.before["name"], entry.after["name"]) == ("Fall 2030", "Fall 2031")

@@ -6,18 +6,16 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from portal.backend import Backend
 from portal.backend import backend as connected
 from portal.catalog.models import Term
-from portal.core.audit_trail import AuditEntry
-from portal.core.db import transaction
 from portal.ledger.types import WindowView
 from portal.waiting_room import room
 from portal.waiting_room.wait_estimates import admitted_per_minute
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.web.visitors import browser_of
 
@@ -30,12 +28,6 @@ def term(app: Flask, cast: Cast) -> Term:  # noqa: ARG001
 @pytest.fixture
 def window(term: Term) -> WindowView:
     return builders.an_open_window(term)
-
-
-@pytest.fixture
-def admin(app: Flask, term: Term) -> FlaskClient:  # noqa: ARG001
-    """Return the browser of Max, who is logged in."""
-    return browser_of(app, "max")
 
 
 WHY = "The rush is over."
@@ -57,11 +49,6 @@ def seen(admin: FlaskClient, page: str) -> str:
 def press(admin: FlaskClient, page: str, data: dict[str, Any] | None = None) -> TestResponse:
     """Open the page or confirmation, and press its button."""
     return admin.post(page, data=(data or {"reason": WHY}) | {"seen": seen(admin, page)})
-
-
-def entries() -> list[AuditEntry]:
-    with transaction() as session:
-        return list(session.scalars(select(AuditEntry).order_by(AuditEntry.id)))
 
 
 def test_windows_page_links_to_the_waiting_room(

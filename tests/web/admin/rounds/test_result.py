@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select, update
+from sqlalchemy import update
 
 from portal.catalog.models import Term
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.operations import figures
 from portal.rounds import ballots, steps
 from portal.windows.models import Round
+from tests.audit_trail import entries
 from tests.cast import Cast, a_course, a_section
 from tests.rounds.builders import (
     a_round,
@@ -42,11 +42,6 @@ def popular(term: Term, cast: Cast) -> Round:
     for student in (cast.ada, cast.ben):
         ranks(found, student, one, two)
     return found
-
-
-def entries(action: str) -> list[AuditEntry]:
-    with transaction() as session:
-        return list(session.scalars(select(AuditEntry).where(AuditEntry.action == action)))
 
 
 def test_registrar_sees_turnout_and_tries_the_mechanisms(

@@ -6,19 +6,17 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.core.audit_trail import AuditEntry
-from portal.core.db import transaction
 from portal.ledger.errors import WindowRefused
 from portal.rounds import steps
 from portal.windows import rounds, service
 from portal.windows.models import Round
 from portal.windows.rounds import RoundRefused
 from portal.windows.service import Author, NewWindow
+from tests.audit_trail import entries
 from tests.cast import MINUTE, Cast, a_coming_window, a_student, an_account, an_open_window
 from tests.rounds.builders import a_draft, a_round, again, ended
 from tests.web.admin.windows.scheduling import from_now
@@ -48,11 +46,6 @@ def make(admin: FlaskClient, term: Term, **fields: Any) -> TestResponse:
 
 def of(term: Term) -> list[Round]:
     return rounds.of_term(term.id)
-
-
-def entries(action: str) -> list[AuditEntry]:
-    with transaction() as session:
-        return list(session.scalars(select(AuditEntry).where(AuditEntry.action == action)))
 
 
 def at(found: Round, page: str = "") -> str:

@@ -1,13 +1,10 @@
 """An admin and a term with one open section."""
 
 import pytest
-from flask import Flask
-from flask.testing import FlaskClient
 
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 from tests.cast import Cast, Meets
-from tests.web.visitors import browser_of
 
 MORNING = Meets("MR", "10:00", "11:50", kind="LEC", room="Hall 1")
 
@@ -17,9 +14,3 @@ def section(term: Term, cast: Cast) -> Section:
     """Return CSC-1100-01: two seats, a waitlist of five, Mondays and Thursdays, taught by Iris."""
     course = builders.a_course("CSC-1100")
     return builders.a_section(course, term, meetings=(MORNING,), instructor=cast.iris)
-
-
-@pytest.fixture
-def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    """Return the browser of Max, who is logged in."""
-    return browser_of(app, "max")

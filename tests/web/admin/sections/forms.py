@@ -6,7 +6,6 @@ from html.parser import HTMLParser
 from typing import Any
 
 from flask.testing import FlaskClient
-from sqlalchemy import select
 from werkzeug.datastructures import MultiDict
 from werkzeug.test import TestResponse
 
@@ -14,7 +13,6 @@ from portal.backend import backend
 from portal.catalog.models import Section
 from portal.catalog.section_fields import SectionDetails
 from portal.catalog.sections import StoredSection, find_section
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.types import SeatCounts
 from tests.web import pages
@@ -68,12 +66,6 @@ def do(
 def seats(section: Section) -> SeatCounts:
     """Return the ledger's counts of the section."""
     return backend().ledger.seats_of(section.term_id, [section.id])[section.id]
-
-
-def entries() -> list[AuditEntry]:
-    """Return the audit trail."""
-    with transaction() as session:
-        return list(session.scalars(select(AuditEntry).order_by(AuditEntry.id)))
 
 
 def errors(answer: TestResponse) -> str:

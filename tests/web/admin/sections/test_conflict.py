@@ -13,6 +13,7 @@ from portal.catalog import sections
 from portal.catalog.models import Section
 from portal.catalog.sections import Stale
 from portal.core.db import transaction
+from tests.audit_trail import entries
 from tests.cast import Cast, an_account
 from tests.web import pages
 from tests.web.admin.sections.forms import (
@@ -20,7 +21,6 @@ from tests.web.admin.sections.forms import (
     change,
     details,
     do,
-    entries,
     filled,
     stored,
     text_of,

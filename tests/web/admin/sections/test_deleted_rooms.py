@@ -10,8 +10,9 @@ from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people.models import Account
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast
-from tests.web.admin.sections.forms import change, entries, send, text_of
+from tests.web.admin.sections.forms import change, send, text_of
 from tests.web.admin.sections.test_new import make
 from tests.web.pages import words
 

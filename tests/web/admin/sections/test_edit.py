@@ -8,12 +8,12 @@ from flask.testing import FlaskClient
 
 from portal.catalog.models import Section, Term
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast, Meets
 from tests.web.admin.sections.forms import (
     address,
     change,
     details,
-    entries,
     errors,
     filled,
     seats,

@@ -14,11 +14,12 @@ from portal.catalog import deletion
 from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.runtime.cluster.replicated_ledger import until
 from tests.statements import waits_for_a_lock
 from tests.web import pages
-from tests.web.admin.sections.forms import details, entries, errors, seats, text_of, typed
+from tests.web.admin.sections.forms import details, errors, seats, text_of, typed
 from tests.web.visitors import browser_of
 
 

@@ -10,12 +10,12 @@ from flask.testing import FlaskClient
 from portal.backend import backend
 from portal.catalog.models import Section
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.web.admin.sections.forms import (
     address,
     change,
     details,
-    entries,
     errors,
     filled,
     seats,

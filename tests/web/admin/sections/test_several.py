@@ -15,18 +15,10 @@ from portal.catalog.section_fields import SectionDetails
 from portal.catalog.sections import Stale
 from portal.web.admin import bulk_edit
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast, Meets
 from tests.web import pages
-from tests.web.admin.sections.forms import (
-    change,
-    details,
-    entries,
-    errors,
-    inputs,
-    seats,
-    stored,
-    text_of,
-)
+from tests.web.admin.sections.forms import change, details, errors, inputs, seats, stored, text_of
 from tests.web.ledger_outage import ledger_away
 from tests.web.visitors import browser_of
 

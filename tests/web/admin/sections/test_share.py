@@ -14,10 +14,10 @@ from portal.core.db import transaction
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.recorder import drain
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.web.admin.sections.forms import (
     address,
     do,
-    entries,
     errors,
     filled,
     seats,

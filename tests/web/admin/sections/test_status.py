@@ -16,17 +16,9 @@ from portal.core.db import transaction
 from portal.reports.effects import sections as effects
 from portal.windows.warmup import send_sections
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast, Meets
-from tests.web.admin.sections.forms import (
-    address,
-    change,
-    do,
-    entries,
-    errors,
-    seats,
-    stored,
-    text_of,
-)
+from tests.web.admin.sections.forms import address, change, do, errors, seats, stored, text_of
 from tests.web.pages import press, seat
 from tests.web.visitors import browser_of
 

@@ -1,19 +1,9 @@
 """An admin, a term with sections, and students whose selections can be adjusted."""
 
 import pytest
-from flask import Flask
-from flask.testing import FlaskClient
 
 from portal.catalog.models import Section, Term
 from tests import cast as builders
-from tests.cast import Cast
-from tests.web.visitors import browser_of
-
-
-@pytest.fixture
-def boss(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    """Return the browser of Max, who is logged in."""
-    return browser_of(app, "max")
 
 
 @pytest.fixture

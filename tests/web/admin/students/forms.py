@@ -5,15 +5,14 @@ from html import unescape
 from typing import Any
 
 from flask.testing import FlaskClient
-from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from portal.backend import backend
 from portal.catalog.models import Section
 from portal.core.audit_trail import AuditEntry
-from portal.core.db import transaction
 from portal.people.models import Student
 from portal.recorder.recorder import drain
+from tests import audit_trail
 from tests.web.pages import hidden, send, words
 
 WHY = "Agreed with the dean."
@@ -25,22 +24,22 @@ def desk(term_id: int) -> str:
 
 
 def look(
-    boss: FlaskClient, student: Student, add: Section | None = None, drop: Section | None = None
+    admin: FlaskClient, student: Student, add: Section | None = None, drop: Section | None = None
 ) -> TestResponse:
     """Return the preview of an adjustment."""
     section = add or drop
     assert section
     requested = {"student": student.number, "add": add and add.crn, "drop": drop and drop.crn}
     query = {name: value for name, value in requested.items() if value} | {"look": "1"}
-    return boss.get(desk(section.term_id), query_string=query)
+    return admin.get(desk(section.term_id), query_string=query)
 
 
 def press(
-    boss: FlaskClient, page: TestResponse, over: tuple[str, ...] = (), **fields: Any
+    admin: FlaskClient, page: TestResponse, over: tuple[str, ...] = (), **fields: Any
 ) -> TestResponse:
     """Send the form of that page with these overrides."""
     form = {**hidden(page.text), "reason": WHY, "over": list(over), **fields}
-    return send(boss, page.request.path, form)
+    return send(admin, page.request.path, form)
 
 
 def obstacles(page: TestResponse) -> list[str]:
@@ -62,5 +61,4 @@ def entries(term_id: int = 0) -> list[AuditEntry]:
     """Record the term and return the audit trail."""
     if term_id:
         drain(term_id)
-    with transaction() as session:
-        return list(session.scalars(select(AuditEntry).order_by(AuditEntry.id)))
+    return audit_trail.entries()

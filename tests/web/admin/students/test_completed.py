@@ -19,92 +19,92 @@ from tests.web.pages import press as pick
 from tests.web.visitors import browser_of
 
 
-def form_of(boss: FlaskClient, student: Student, course: str = "") -> dict[str, str]:
-    page = boss.get(f"/admin/students/{student.id}/completed", query_string={"course": course})
+def form_of(admin: FlaskClient, student: Student, course: str = "") -> dict[str, str]:
+    page = admin.get(f"/admin/students/{student.id}/completed", query_string={"course": course})
     return hidden(page.text)
 
 
-def send(boss: FlaskClient, student: Student, form: dict[str, Any]) -> TestResponse:
+def send(admin: FlaskClient, student: Student, form: dict[str, Any]) -> TestResponse:
     wanted = {"course": "mat 1010", "term": "Fall 2029", "grade": "B", "credits": "4"}
-    return boss.post(
+    return admin.post(
         f"/admin/students/{student.id}/completed", data={**wanted, "reason": WHY, **form}
     )
 
 
-def add(boss: FlaskClient, student: Student, **fields: str) -> TestResponse:
-    return send(boss, student, {**form_of(boss, student), **fields})
+def add(admin: FlaskClient, student: Student, **fields: str) -> TestResponse:
+    return send(admin, student, {**form_of(admin, student), **fields})
 
 
-def correct(boss: FlaskClient, student: Student, **fields: str) -> TestResponse:
-    answer = send(boss, student, {**form_of(boss, student, "MAT-1010"), **fields})
+def correct(admin: FlaskClient, student: Student, **fields: str) -> TestResponse:
+    answer = send(admin, student, {**form_of(admin, student, "MAT-1010"), **fields})
     caches.apply_changes(None)  # without waiting for the next look at changes
     return answer
 
 
 def test_added_course_meets_a_prerequisite(
-    app: Flask, boss: FlaskClient, cast: Cast, term: Term
+    app: Flask, admin: FlaskClient, cast: Cast, term: Term
 ) -> None:
     needs = {"prerequisites": {"course": "MAT-1010"}}
     section = builders.a_section(builders.a_course(), term, **needs)
-    assert add(boss, cast.ada).status_code == 303
+    assert add(admin, cast.ada).status_code == 303
     assert student_profile.read(cast.ada.id).completed == {"MAT-1010": "B"}
     pick(browser_of(app, "ada"), section, "pick")
     assert holds(cast.ada, term.id) == [section.id]
 
 
 def test_higher_grade_meets_a_minimum_grade_and_the_waitlist_gives_the_seat(
-    app: Flask, boss: FlaskClient, cast: Cast, term: Term
+    app: Flask, admin: FlaskClient, cast: Cast, term: Term
 ) -> None:
     needs = {"prerequisites": {"course": "MAT-1010", "grade": "C"}}
     section = builders.a_section(builders.a_course(), term, **needs)
-    add(boss, cast.ada, grade="")
+    add(admin, cast.ada, grade="")
     ada = browser_of(app, "ada")
     refused = text_of(pick(ada, section, "pick"))
     assert "Requires MAT 1010 with C or better. Your record shows" in refused
     assert "shows no grade for MAT 1010." in refused
-    correct(boss, cast.ada, grade="c-")
+    correct(admin, cast.ada, grade="c-")
     refused = text_of(pick(ada, section, "pick"))
     assert "Your grade in MAT 1010 is C-." in refused
     assert "Ask for permission" in refused
-    correct(boss, cast.ada, grade="b-")
+    correct(admin, cast.ada, grade="b-")
     assert student_profile.read(cast.ada.id).completed == {"MAT-1010": "B-"}
     pick(ada, section, "pick")
     assert holds(cast.ada, term.id) == [section.id]
 
 
 def test_grade_falls_while_a_student_waits(
-    app: Flask, boss: FlaskClient, cast: Cast, term: Term
+    app: Flask, admin: FlaskClient, cast: Cast, term: Term
 ) -> None:
     needs = {"prerequisites": {"course": "MAT-1010", "grade": "C"}, "capacity": 1, "waitlist": 5}
     section = builders.a_section(builders.a_course(), term, **needs)
     for student in (cast.ada, cast.ben):
-        add(boss, student)
+        add(admin, student)
     ada, ben = browser_of(app, "ada"), browser_of(app, "ben")
     pick(ada, section, "pick")
     pick(ben, section, "pick")
-    correct(boss, cast.ben, grade="D")
+    correct(admin, cast.ben, grade="D")
     pick(ada, section, "drop")
     promote(term.id, "")
     assert holds(cast.ben, term.id) == []
-    correct(boss, cast.ben, grade="C")
+    correct(admin, cast.ben, grade="C")
     promote(term.id, "")
     assert holds(cast.ben, term.id) == [section.id]
 
 
 def test_student_reads_the_grades_on_the_account_page(
-    app: Flask, boss: FlaskClient, cast: Cast
+    app: Flask, admin: FlaskClient, cast: Cast
 ) -> None:
-    add(boss, cast.ada)
-    add(boss, cast.ada, course="phy 1", grade="")
+    add(admin, cast.ada)
+    add(admin, cast.ada, course="phy 1", grade="")
     page = text_of(browser_of(app, "ada").get("/account"))
     assert "MAT 1010 Fall 2029 B" in page
     assert "PHY 1 Fall 2029 No grade" in page
 
 
-def test_grade_is_corrected_with_a_reason(boss: FlaskClient, cast: Cast) -> None:
-    add(boss, cast.ada)
-    assert correct(boss, cast.ada, grade="A", reason="").status_code == 422
-    assert correct(boss, cast.ada, grade="A", reason="Appealed.").status_code == 303
+def test_grade_is_corrected_with_a_reason(admin: FlaskClient, cast: Cast) -> None:
+    add(admin, cast.ada)
+    assert correct(admin, cast.ada, grade="A", reason="").status_code == 422
+    assert correct(admin, cast.ada, grade="A", reason="Appealed.").status_code == 303
     first, last = entries()
     assert (first.action, first.before, first.account_id) == ("record.add", None, cast.max.id)
     assert (last.action, last.reason) == ("record.correct", "Appealed.")
@@ -113,38 +113,38 @@ def test_grade_is_corrected_with_a_reason(boss: FlaskClient, cast: Cast) -> None
     assert (last.before["grade"], last.after["grade"]) == ("B", "A")
 
 
-def test_course_code_may_be_written_freely(boss: FlaskClient, cast: Cast) -> None:
-    add(boss, cast.ada)
+def test_course_code_may_be_written_freely(admin: FlaskClient, cast: Cast) -> None:
+    add(admin, cast.ada)
     for page in ("", "/completed?course=MAT-1010"):
-        answer = text_of(boss.get(f"/admin/students/{cast.ada.id}{page}"))
+        answer = text_of(admin.get(f"/admin/students/{cast.ada.id}{page}"))
         assert "MAT 1010" in answer
         assert "MAT-1010" not in answer
 
 
-def test_course_can_be_removed(boss: FlaskClient, cast: Cast) -> None:
-    add(boss, cast.ada)
-    correct(boss, cast.ada, remove="yes")
+def test_course_can_be_removed(admin: FlaskClient, cast: Cast) -> None:
+    add(admin, cast.ada)
+    correct(admin, cast.ada, remove="yes")
     assert student_profile.read(cast.ada.id).completed == {}
     assert [each.action for each in entries()] == ["record.add", "record.remove"]
 
 
 def test_simultaneous_corrections_do_not_overwrite_each_other(
-    boss: FlaskClient, cast: Cast
+    admin: FlaskClient, cast: Cast
 ) -> None:
-    add(boss, cast.ada)
-    mine, theirs = (form_of(boss, cast.ada, "MAT-1010") for _ in range(2))
-    send(boss, cast.ada, {**theirs, "grade": "A"})
-    late = send(boss, cast.ada, {**mine, "grade": "C"})
+    add(admin, cast.ada)
+    mine, theirs = (form_of(admin, cast.ada, "MAT-1010") for _ in range(2))
+    send(admin, cast.ada, {**theirs, "grade": "A"})
+    late = send(admin, cast.ada, {**mine, "grade": "C"})
     assert late.status_code == 422
     assert "The record of this course has changed" in text_of(late)
-    assert "A" in text_of(boss.get(f"/admin/students/{cast.ada.id}"))
+    assert "A" in text_of(admin.get(f"/admin/students/{cast.ada.id}"))
     assert len(entries()) == 2
 
 
-def test_form_sent_twice_is_audited_once(boss: FlaskClient, cast: Cast) -> None:
-    form = form_of(boss, cast.ada)
+def test_form_sent_twice_is_audited_once(admin: FlaskClient, cast: Cast) -> None:
+    form = form_of(admin, cast.ada)
     for _ in range(2):
-        assert send(boss, cast.ada, form).status_code == 303
+        assert send(admin, cast.ada, form).status_code == 303
     assert len(entries()) == 1
 
 
@@ -159,7 +159,7 @@ def test_form_sent_twice_is_audited_once(boss: FlaskClient, cast: Cast) -> None:
     ],
 )
 def test_invalid_correction_is_refused(
-    boss: FlaskClient, cast: Cast, fields: dict[str, str]
+    admin: FlaskClient, cast: Cast, fields: dict[str, str]
 ) -> None:
-    assert add(boss, cast.ada, **fields).status_code == 422
+    assert add(admin, cast.ada, **fields).status_code == 422
     assert entries() == []

@@ -2,17 +2,13 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
-from werkzeug.datastructures import MultiDict
-from werkzeug.test import TestResponse
 
 from portal.catalog.models import Instructor, Reserve, Term
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.notifications.mail import compose
 from portal.notifications.models import OutboxEntry
@@ -20,15 +16,16 @@ from portal.people import caches, student_editing
 from portal.people.models import Account, Student
 from portal.people.student_fields import StudentDetails
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.exchange.oneroster import School, imported, moved
 from tests.register import claim
+from tests.web.admin.records import WHY, confirmed, edited, with_reason
 from tests.web.admin.sections.forms import inputs
 from tests.web.pages import send, words
 from tests.web.visitors import browser_of
 
 NEW = "/admin/students/new"
-WHY = "The dean has written."
 FORM = {
     "username": "nora",
     "name": "Nora Novak",
@@ -40,35 +37,6 @@ FORM = {
 }
 
 
-@pytest.fixture
-def admin(app: Flask, cast: Cast) -> FlaskClient:
-    assert cast
-    return browser_of(app, "max")
-
-
-def confirmed(admin: FlaskClient, path: str, form: Any) -> TestResponse:
-    """Send a form, and confirm it if it can be."""
-    shown = send(admin, path, form)
-    if 'name="confirmed"' not in shown.text:
-        return shown
-    return send(admin, path, with_reason(shown.text))
-
-
-def with_reason(page: str) -> MultiDict[str, str]:
-    """Return what the form of a review sends."""
-    form = inputs(page)
-    form["reason"] = WHY
-    return form
-
-
-def edited(admin: FlaskClient, page: str, **changes: str) -> TestResponse:
-    """Send the form of a record with changes, and confirm it if it can be."""
-    form = inputs(admin.get(f"{page}/edit").text)
-    for name, value in changes.items():
-        form[name] = value
-    return confirmed(admin, f"{page}/edit", form)
-
-
 def of(student: Student) -> str:
     return f"/admin/students/{student.id}"
 
@@ -76,11 +44,6 @@ def of(student: Student) -> str:
 def stored(student: Student) -> StudentDetails:
     with transaction() as session:
         return student_editing.details(session, session.get_one(Student, student.id))
-
-
-def entries(action: str) -> list[AuditEntry]:
-    with transaction() as session:
-        return list(session.scalars(select(AuditEntry).where(AuditEntry.action == action)))
 
 
 def test_student_is_created_without_a_password(

@@ -27,28 +27,28 @@ def pooled(cast: Cast, section: Section, other: Section) -> Section:
 
 
 def test_freed_seat_goes_to_a_waitlist_of_the_pool(
-    boss: FlaskClient, cast: Cast, pooled: Section
+    admin: FlaskClient, cast: Cast, pooled: Section
 ) -> None:
-    page = text_of(look(boss, cast.ada, drop=pooled))
+    page = text_of(look(admin, cast.ada, drop=pooled))
     assert "The seat goes to the first eligible student on the waitlists of CSC 1200-02." in page
 
 
-def test_both_waitlists_are_named(boss: FlaskClient, cast: Cast, pooled: Section) -> None:
+def test_both_waitlists_are_named(admin: FlaskClient, cast: Cast, pooled: Section) -> None:
     claim(cast.cleo, pooled)
-    page = text_of(look(boss, cast.ada, drop=pooled))
+    page = text_of(look(admin, cast.ada, drop=pooled))
     assert "waitlists of CSC 1100-01 or CSC 1200-02" in page
 
 
 def test_move_within_a_pool_frees_no_seat(
-    boss: FlaskClient, cast: Cast, pooled: Section, other: Section
+    admin: FlaskClient, cast: Cast, pooled: Section, other: Section
 ) -> None:
-    page = text_of(look(boss, cast.ada, other, pooled))
+    page = text_of(look(admin, cast.ada, other, pooled))
     assert "The student is dropped from CSC 1100-01." in page
     assert "It goes to" not in page
 
 
 def test_reserved_seat_goes_to_its_cohort(
-    app: Flask, boss: FlaskClient, cast: Cast, section: Section
+    app: Flask, admin: FlaskClient, cast: Cast, section: Section
 ) -> None:
     added(Reserve(section_id=section.id, seats=1, cohort={"students": [cast.ada.number]}))
     with transaction() as session:
@@ -58,7 +58,7 @@ def test_reserved_seat_goes_to_its_cohort(
     press(browser_of(app, "ada"), section, "pick")
     drain(section.term_id)
     assert claim(cast.ben, section).outcome == "waitlisted"
-    page = text_of(look(boss, cast.ada, drop=section))
+    page = text_of(look(admin, cast.ada, drop=section))
     assert (
         "The seat is reserved. It goes to the first student on the waitlist who may take it."
         in page
@@ -66,10 +66,10 @@ def test_reserved_seat_goes_to_its_cohort(
 
 
 def test_freed_seat_without_a_pool_goes_to_the_first_waiting_student(
-    boss: FlaskClient, cast: Cast, section: Section
+    admin: FlaskClient, cast: Cast, section: Section
 ) -> None:
     claim(cast.ada, section)
     claim(cast.ben, section)
     assert "The seat goes to the first eligible student on the waitlist." in text_of(
-        look(boss, cast.ada, drop=section)
+        look(admin, cast.ada, drop=section)
     )

@@ -22,21 +22,21 @@ from tests.web.pages import seat
 from tests.web.visitors import browser_of
 
 
-def place(boss: FlaskClient, student: Student, **fields: Any) -> TestResponse:
+def place(admin: FlaskClient, student: Student, **fields: Any) -> TestResponse:
     form = {"kind": "Bursar", "message": "a bill is unpaid", "office": "the bursar", "reason": WHY}
-    return boss.post(f"/admin/students/{student.id}/holds/new", data={**form, **fields})
+    return admin.post(f"/admin/students/{student.id}/holds/new", data={**form, **fields})
 
 
 def known(student: Student) -> list[student_profile.HoldView]:
     return list(student_profile.read(student.id).holds)
 
 
-def lift(boss: FlaskClient, student: Student, reason: str = WHY) -> TestResponse:
+def lift(admin: FlaskClient, student: Student, reason: str = WHY) -> TestResponse:
     (entry,) = [each for each in entries() if each.action == "hold.place"]
     number = entry.subject.rpartition(":")[2]
     place = f"/admin/students/{student.id}/holds/{number}/lift"
-    assert "The student can register again at once" in text_of(boss.get(place))
-    return boss.post(place, data={"reason": reason})
+    assert "The student can register again at once" in text_of(admin.get(place))
+    return admin.post(place, data={"reason": reason})
 
 
 def pick_of(app: Flask, section: Section) -> str:
@@ -44,22 +44,22 @@ def pick_of(app: Flask, section: Section) -> str:
 
 
 def test_hold_refuses_with_its_reason_until_lifted(
-    app: Flask, boss: FlaskClient, cast: Cast, section: Section
+    app: Flask, admin: FlaskClient, cast: Cast, section: Section
 ) -> None:
-    assert place(boss, cast.ada).status_code == 303
+    assert place(admin, cast.ada).status_code == 303
     student_profile._profiles.clear()  # noqa: SLF001  rather than wait two seconds
     refused = pick_of(app, section)
     assert "There is a hold on your record: a bill is unpaid. Contact the bursar" in refused
     assert holds(cast.ada, section.term_id) == []
-    assert lift(boss, cast.ada).status_code == 303
+    assert lift(admin, cast.ada).status_code == 303
     student_profile._profiles.clear()  # noqa: SLF001
     pick_of(app, section)
     assert holds(cast.ada, section.term_id) == [section.id]
 
 
-def test_placing_and_lifting_are_audited(boss: FlaskClient, cast: Cast) -> None:
-    place(boss, cast.ada)
-    lift(boss, cast.ada, "It was paid.")
+def test_placing_and_lifting_are_audited(admin: FlaskClient, cast: Cast) -> None:
+    place(admin, cast.ada)
+    lift(admin, cast.ada, "It was paid.")
     first, last = entries()
     assert (first.action, first.account_id, first.before) == ("hold.place", cast.max.id, None)
     assert first.after
@@ -69,37 +69,37 @@ def test_placing_and_lifting_are_audited(boss: FlaskClient, cast: Cast) -> None:
     assert last.after["lifted_at"]
 
 
-def test_form_sent_twice_has_one_effect(boss: FlaskClient, cast: Cast) -> None:
-    place(boss, cast.ada)
-    again = place(boss, cast.ada)
-    assert "already has this hold" in text_of(boss.get(again.location))
+def test_form_sent_twice_has_one_effect(admin: FlaskClient, cast: Cast) -> None:
+    place(admin, cast.ada)
+    again = place(admin, cast.ada)
+    assert "already has this hold" in text_of(admin.get(again.location))
     assert len(known(cast.ada)) == 1
     for _ in range(2):
         (entry,) = [each for each in entries() if each.action == "hold.place"]
         number = entry.subject.rpartition(":")[2]
-        boss.post(f"/admin/students/{cast.ada.id}/holds/{number}/lift", data={"reason": WHY})
+        admin.post(f"/admin/students/{cast.ada.id}/holds/{number}/lift", data={"reason": WHY})
     assert [each.action for each in entries()] == ["hold.place", "hold.lift"]
 
 
-def test_hold_applies_from_its_first_to_its_last_day(boss: FlaskClient, cast: Cast) -> None:
+def test_hold_applies_from_its_first_to_its_last_day(admin: FlaskClient, cast: Cast) -> None:
     today = datetime.now(backend().settings.zone).date()
     tomorrow = (today + timedelta(days=1)).isoformat()
-    place(boss, cast.ada, since=tomorrow)
-    place(boss, cast.ben, until=today.isoformat())
-    place(boss, cast.cleo, since=today.isoformat(), until=tomorrow)
+    place(admin, cast.ada, since=tomorrow)
+    place(admin, cast.ben, until=today.isoformat())
+    place(admin, cast.cleo, since=today.isoformat(), until=tomorrow)
     assert [hold.is_active for hold in known(cast.ada)] == [False]
     assert [hold.is_active for hold in known(cast.ben)] == [True]
     assert [hold.is_active for hold in known(cast.cleo)] == [True]
-    assert "Upcoming" in text_of(boss.get(f"/admin/students/{cast.ada.id}"))
+    assert "Upcoming" in text_of(admin.get(f"/admin/students/{cast.ada.id}"))
 
 
-def test_hold_ends_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
-    place(boss, cast.ada, until="2029-11-04")
+def test_hold_ends_after_its_last_day(admin: FlaskClient, cast: Cast) -> None:
+    place(admin, cast.ada, until="2029-11-04")
     (hold,) = known(cast.ada)
     # Clocks go back that night, and it is midnight in New York.
     assert hold.until == datetime(2029, 11, 5, 5, tzinfo=UTC)
     page = f"/admin/students/{cast.ada.id}"
-    assert "until Nov 4, 2029" in text_of(boss.get(page))
+    assert "until Nov 4, 2029" in text_of(admin.get(page))
     last_year = datetime(2020, 11, 2, 5, tzinfo=UTC)
     hold_service.place(
         cast.ben.id,
@@ -108,7 +108,7 @@ def test_hold_ends_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
         why=WHY,
     )
     assert not known(cast.ben)[0].is_active
-    answer = text_of(boss.get(f"/admin/students/{cast.ben.id}"))
+    answer = text_of(admin.get(f"/admin/students/{cast.ben.id}"))
     assert "Ended" in answer
     assert "until Nov 1, 2020" in answer
 
@@ -126,46 +126,46 @@ def test_hold_ends_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
     ],
 )
 def test_errors_are_shown_and_no_hold_is_placed(
-    boss: FlaskClient, cast: Cast, fields: dict[str, str], wrong: str
+    admin: FlaskClient, cast: Cast, fields: dict[str, str], wrong: str
 ) -> None:
-    answer = place(boss, cast.ada, **fields)
+    answer = place(admin, cast.ada, **fields)
     assert answer.status_code == 422
     assert wrong in text_of(answer)
     assert known(cast.ada) == []
 
 
-def test_lifting_needs_a_reason(boss: FlaskClient, cast: Cast) -> None:
-    place(boss, cast.ada)
-    assert lift(boss, cast.ada, "").status_code == 422
+def test_lifting_needs_a_reason(admin: FlaskClient, cast: Cast) -> None:
+    place(admin, cast.ada)
+    assert lift(admin, cast.ada, "").status_code == 422
     assert [hold.is_active for hold in known(cast.ada)] == [True]
 
 
-def test_hold_of_another_student_is_not_found(boss: FlaskClient, cast: Cast) -> None:
-    place(boss, cast.ada)
+def test_hold_of_another_student_is_not_found(admin: FlaskClient, cast: Cast) -> None:
+    place(admin, cast.ada)
     number = entries()[0].subject.rpartition(":")[2]
-    assert boss.get(f"/admin/students/{cast.ben.id}/holds/{number}/lift").status_code == 404
-    answer = boss.post(f"/admin/students/{cast.ben.id}/holds/{number}/lift", data={"reason": WHY})
+    assert admin.get(f"/admin/students/{cast.ben.id}/holds/{number}/lift").status_code == 404
+    answer = admin.post(f"/admin/students/{cast.ben.id}/holds/{number}/lift", data={"reason": WHY})
     assert answer.status_code == 404
     assert [hold.is_active for hold in known(cast.ada)] == [True]
 
 
 def test_skipped_student_gets_the_seat_after_the_hold(
-    app: Flask, boss: FlaskClient, cast: Cast, section: Section
+    app: Flask, admin: FlaskClient, cast: Cast, section: Section
 ) -> None:
     seat(cast.ben, section)
     pick(browser_of(app, "ada"), section, "pick", wait="1")
-    place(boss, cast.ada)
-    press(boss, look(boss, cast.ben, drop=section))
+    place(admin, cast.ada)
+    press(admin, look(admin, cast.ben, drop=section))
     promote(section.term_id, "tests")
     assert holds(cast.ada, section.term_id) == []
-    lift(boss, cast.ada)
+    lift(admin, cast.ada)
     promote(section.term_id, "tests")
     assert holds(cast.ada, section.term_id) == [section.id]
 
 
-def test_admin_can_override_a_hold(boss: FlaskClient, cast: Cast, section: Section) -> None:
-    place(boss, cast.ada)
+def test_admin_can_override_a_hold(admin: FlaskClient, cast: Cast, section: Section) -> None:
+    place(admin, cast.ada)
     student_profile._profiles.clear()  # noqa: SLF001
-    page = look(boss, cast.ada, section)
+    page = look(admin, cast.ada, section)
     assert 'value="hold"' in page.text
-    assert press(boss, page, ("hold",)).status_code == 303
+    assert press(admin, page, ("hold",)).status_code == 303

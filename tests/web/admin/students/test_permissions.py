@@ -23,38 +23,40 @@ def barred(term: Term) -> Any:
     return builders.a_section(builders.a_course("CSC-2000"), term, **needs)
 
 
-def permit(boss: FlaskClient, student: Student, section: Section, /, **fields: Any) -> TestResponse:
+def permit(
+    admin: FlaskClient, student: Student, section: Section, /, **fields: Any
+) -> TestResponse:
     form = {"term": section.term_id, "section": section.crn, "waives": ["prerequisite"]}
     position = f"/admin/students/{student.id}/overrides/new"
-    return boss.post(position, data={**form, "reason": WHY, **fields})
+    return admin.post(position, data={**form, "reason": WHY, **fields})
 
 
 def permitted(student: Student) -> dict[int, frozenset[str]]:
     return dict(student_profile.read(student.id).overrides)
 
 
-def take_back(boss: FlaskClient, student: Student, **fields: str) -> TestResponse:
+def take_back(admin: FlaskClient, student: Student, **fields: str) -> TestResponse:
     number = entries()[0].subject.rpartition(":")[2]
     position = f"/admin/students/{student.id}/overrides/{number}/revoke"
-    return boss.post(position, data={"reason": WHY, **fields})
+    return admin.post(position, data={"reason": WHY, **fields})
 
 
 def test_student_can_claim_despite_the_rule(
-    app: Flask, boss: FlaskClient, cast: Cast, barred: Section
+    app: Flask, admin: FlaskClient, cast: Cast, barred: Section
 ) -> None:
-    assert permit(boss, cast.ada, barred).status_code == 303
+    assert permit(admin, cast.ada, barred).status_code == 303
     assert permitted(cast.ada) == {barred.id: {"prerequisite"}}
     pick(browser_of(app, "ada"), barred, "pick")
     assert holds(cast.ada, barred.term_id) == [barred.id]
-    text = text_of(boss.get(f"/admin/students/{cast.ada.id}"))
+    text = text_of(admin.get(f"/admin/students/{cast.ada.id}"))
     assert "CSC 2000-01 , Fall 2030 Active Does not apply: A prerequisite is missing" in text
 
 
 def test_permission_and_revocation_are_audited(
-    boss: FlaskClient, cast: Cast, barred: Section
+    admin: FlaskClient, cast: Cast, barred: Section
 ) -> None:
-    permit(boss, cast.ada, barred)
-    take_back(boss, cast.ada, reason="A mistake.")
+    permit(admin, cast.ada, barred)
+    take_back(admin, cast.ada, reason="A mistake.")
     assert permitted(cast.ada) == {}
     found = [(each.action, each.account_id, each.reason) for each in entries()]
     assert found == [
@@ -63,17 +65,17 @@ def test_permission_and_revocation_are_audited(
     ]
 
 
-def test_form_sent_twice_has_one_effect(boss: FlaskClient, cast: Cast, barred: Section) -> None:
+def test_form_sent_twice_has_one_effect(admin: FlaskClient, cast: Cast, barred: Section) -> None:
     for _ in range(2):
-        permit(boss, cast.ada, barred)
+        permit(admin, cast.ada, barred)
     for _ in range(2):
-        take_back(boss, cast.ada)
+        take_back(admin, cast.ada)
     assert [each.action for each in entries()] == ["override.grant", "override.revoke"]
 
 
-def test_all_errors_are_shown(boss: FlaskClient, cast: Cast, barred: Section) -> None:
+def test_all_errors_are_shown(admin: FlaskClient, cast: Cast, barred: Section) -> None:
     wrong = {"section": "none", "waives": "full", "until": "soon", "reason": ""}
-    text = text_of(permit(boss, cast.ada, barred, **wrong))
+    text = text_of(permit(admin, cast.ada, barred, **wrong))
     for each in (
         "no section with this CRN",
         "Not in the list: full",
@@ -84,20 +86,22 @@ def test_all_errors_are_shown(boss: FlaskClient, cast: Cast, barred: Section) ->
     assert entries() == []
 
 
-def test_end_in_the_past_is_refused(boss: FlaskClient, cast: Cast, barred: Section) -> None:
-    assert "this date is in the past" in text_of(permit(boss, cast.ada, barred, until="2020-01-01"))
+def test_end_in_the_past_is_refused(admin: FlaskClient, cast: Cast, barred: Section) -> None:
+    assert "this date is in the past" in text_of(
+        permit(admin, cast.ada, barred, until="2020-01-01")
+    )
     assert entries() == []
 
 
-def test_unknown_term_is_refused(boss: FlaskClient, cast: Cast, barred: Section) -> None:
-    assert "Choose a term." in text_of(permit(boss, cast.ada, barred, term="99999"))
+def test_unknown_term_is_refused(admin: FlaskClient, cast: Cast, barred: Section) -> None:
+    assert "Choose a term." in text_of(permit(admin, cast.ada, barred, term="99999"))
 
 
 def test_permission_of_another_student_is_not_found(
-    boss: FlaskClient, cast: Cast, barred: Section
+    admin: FlaskClient, cast: Cast, barred: Section
 ) -> None:
-    permit(boss, cast.ada, barred)
+    permit(admin, cast.ada, barred)
     number = entries()[0].subject.rpartition(":")[2]
     position = f"/admin/students/{cast.ben.id}/overrides/{number}/revoke"
-    assert boss.post(position, data={"reason": WHY}).status_code == 404
+    assert admin.post(position, data={"reason": WHY}).status_code == 404
     assert permitted(cast.ada)

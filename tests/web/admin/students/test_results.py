@@ -28,102 +28,102 @@ def crowd(app: Flask, cast: Cast, section: Section) -> Section:
     return section
 
 
-def results(boss: FlaskClient, section: Section, show: str = "in", **query: int) -> str:
+def results(admin: FlaskClient, section: Section, show: str = "in", **query: int) -> str:
     position = f"/admin/terms/{section.term_id}/sections/{section.id}/results"
-    answer = boss.get(position, query_string={"show": show, **query})
+    answer = admin.get(position, query_string={"show": show, **query})
     assert answer.status_code == 200
     return text_of(answer)
 
 
-def test_each_group_shows_its_size(boss: FlaskClient, crowd: Section, cast: Cast) -> None:
-    text = results(boss, crowd)
+def test_each_group_shows_its_size(admin: FlaskClient, crowd: Section, cast: Cast) -> None:
+    text = results(admin, crowd)
     assert "Enrolled 1 Waiting 2 Dropped the class 0 Left the waitlist 1" in text
     assert f"Ada {cast.ada.number}" in text
     assert cast.ben.number not in text
 
 
 def test_overfull_section_is_described_the_same_everywhere(
-    boss: FlaskClient, crowd: Section
+    admin: FlaskClient, crowd: Section
 ) -> None:
     changed(crowd, capacity=0)
     admins, own = f"/admin/terms/{crowd.term_id}/sections", f"/teaching/sections/{crowd.id}"
     for page in (admins, f"{admins}/{crowd.id}", f"{admins}/{crowd.id}/results", own):
-        assert "Over-enrolled by 1" in text_of(boss.get(page)), page
+        assert "Over-enrolled by 1" in text_of(admin.get(page)), page
 
 
 def test_dropped_student_has_no_actions_until_recorded(
-    boss: FlaskClient, crowd: Section, cast: Cast
+    admin: FlaskClient, crowd: Section, cast: Cast
 ) -> None:
-    page = press(boss, look(boss, cast.ada, drop=crowd), back="section")
-    now = boss.get(page.location)
+    page = press(admin, look(admin, cast.ada, drop=crowd), back="section")
+    now = admin.get(page.location)
     assert f"Ada Being dropped {cast.ada.number}" in text_of(now)
     assert "Drop Ada" not in text_of(now)
     drain(crowd.term_id)
-    assert "Ada" not in text_of(boss.get(page.location))
+    assert "Ada" not in text_of(admin.get(page.location))
 
 
-def test_imported_seats_are_listed_beside_named_ones(boss: FlaskClient, crowd: Section) -> None:
-    assert "before" not in results(boss, crowd)
+def test_imported_seats_are_listed_beside_named_ones(admin: FlaskClient, crowd: Section) -> None:
+    assert "before" not in results(admin, crowd)
     changed(crowd, prior_enrolled=72)
-    text = results(boss, crowd)
+    text = results(admin, crowd)
     assert "Enrolled 1, plus 72 from before Waiting 2" in text
     assert "72 seats were taken before registration started here" in text
-    assert "72 seats" not in results(boss, crowd, "waiting")
+    assert "72 seats" not in results(admin, crowd, "waiting")
 
 
-def test_roster_can_be_downloaded(boss: FlaskClient, crowd: Section) -> None:
+def test_roster_can_be_downloaded(admin: FlaskClient, crowd: Section) -> None:
     position = f"/admin/terms/{crowd.term_id}/sections/{crowd.id}"
-    assert f'href="{position}/roster.csv"' in boss.get(f"{position}/results").text
+    assert f'href="{position}/roster.csv"' in admin.get(f"{position}/results").text
 
 
-def test_waiting_students_are_in_order(boss: FlaskClient, crowd: Section, cast: Cast) -> None:
-    text = results(boss, crowd, "waiting")
+def test_waiting_students_are_in_order(admin: FlaskClient, crowd: Section, cast: Cast) -> None:
+    text = results(admin, crowd, "waiting")
     assert f"1. Ben {cast.ben.number}" in text
     assert f"2. Cleo {cast.cleo.number}" in text
 
 
 def test_dropped_student_is_in_the_former_group(
-    boss: FlaskClient, crowd: Section, cast: Cast
+    admin: FlaskClient, crowd: Section, cast: Cast
 ) -> None:
-    press(boss, look(boss, cast.ada, drop=crowd))
+    press(admin, look(admin, cast.ada, drop=crowd))
     drain(crowd.term_id)
-    assert cast.ada.number in results(boss, crowd, "out")
-    assert cast.dan.number in results(boss, crowd, "left")
+    assert cast.ada.number in results(admin, crowd, "out")
+    assert cast.dan.number in results(admin, crowd, "left")
 
 
 def test_history_shows_actor_action_and_reason(
-    boss: FlaskClient, crowd: Section, cast: Cast
+    admin: FlaskClient, crowd: Section, cast: Cast
 ) -> None:
-    press(boss, look(boss, cast.ada, drop=crowd))
+    press(admin, look(admin, cast.ada, drop=crowd))
     drain(crowd.term_id)
-    text = results(boss, crowd, "history")
+    text = results(admin, crowd, "history")
     assert "Dropped Ada Max: Agreed with the dean." in text
     assert "Left the waitlist Dan Dan" in text
     assert "Seats: 1, waitlist: 5" in text
 
 
 def test_history_is_paged(
-    boss: FlaskClient, crowd: Section, monkeypatch: pytest.MonkeyPatch
+    admin: FlaskClient, crowd: Section, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(participants, "PAGE", 2)
-    seen = first = results(boss, crowd, "history")
+    seen = first = results(admin, crowd, "history")
     assert "Seats: 1," not in first
     position = f"/admin/terms/{crowd.term_id}/sections/{crowd.id}/results?show=history"
-    while found := re.search(r'href="[^"]*before=(\d+)', boss.get(position).text):
+    while found := re.search(r'href="[^"]*before=(\d+)', admin.get(position).text):
         position = f"{position.partition('&')[0]}&before={found[1]}"
-        seen += text_of(boss.get(position))
+        seen += text_of(admin.get(position))
     assert "Seats: 1," in seen
 
 
 def test_group_is_paged(
-    boss: FlaskClient, crowd: Section, cast: Cast, monkeypatch: pytest.MonkeyPatch
+    admin: FlaskClient, crowd: Section, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(participants, "PAGE", 1)
-    text = results(boss, crowd, "waiting", page=2)
+    text = results(admin, crowd, "waiting", page=2)
     assert f"2. Cleo {cast.cleo.number}" in text
     assert "Page 2 of 2" in text
 
 
-def test_unknown_group_is_not_found(boss: FlaskClient, section: Section) -> None:
+def test_unknown_group_is_not_found(admin: FlaskClient, section: Section) -> None:
     position = f"/admin/terms/{section.term_id}/sections/{section.id}/results"
-    assert boss.get(f"{position}?show=nobody").status_code == 404
+    assert admin.get(f"{position}?show=nobody").status_code == 404

@@ -32,9 +32,9 @@ def offer(cast: Cast, term: Term) -> list[Any]:
     return sections
 
 
-def found(boss: FlaskClient, offer: list[Any], **limits: Any) -> list[int]:
+def found(admin: FlaskClient, offer: list[Any], **limits: Any) -> list[int]:
     """Return the numbers of the courses whose sections are listed."""
-    answer = boss.get(f"/admin/terms/{offer[0].term_id}/underfilled", query_string=limits)
+    answer = admin.get(f"/admin/terms/{offer[0].term_id}/underfilled", query_string=limits)
     assert answer.status_code == 200
     return [
         number
@@ -43,16 +43,16 @@ def found(boss: FlaskClient, offer: list[Any], **limits: Any) -> list[int]:
     ]
 
 
-def look(boss: FlaskClient, sections: list[Any]) -> TestResponse:
+def look(admin: FlaskClient, sections: list[Any]) -> TestResponse:
     position = f"/admin/terms/{sections[0].term_id}/underfilled"
-    return send(boss, position, {"section": [each.id for each in sections], "fewer": "9"})
+    return send(admin, position, {"section": [each.id for each in sections], "fewer": "9"})
 
 
 def confirm(
-    boss: FlaskClient, page: TestResponse, sections: list[Any], **fields: str
+    admin: FlaskClient, page: TestResponse, sections: list[Any], **fields: str
 ) -> TestResponse:
     form = {**hidden(page.text), "section": [each.id for each in sections], "reason": WHY}
-    return send(boss, page.request.path, {**form, "confirmed": "yes", **fields})
+    return send(admin, page.request.path, {**form, "confirmed": "yes", **fields})
 
 
 def statuses(sections: list[Any]) -> list[str]:
@@ -67,42 +67,42 @@ def statuses(sections: list[Any]) -> list[str]:
     return [stored[each] for each in ids]
 
 
-def test_limits_are_numbers_or_shares_of_the_seats(boss: FlaskClient, offer: list[Any]) -> None:
-    assert found(boss, offer) == [1, 2, 3]
-    assert found(boss, offer, fewer=2) == [1, 2]
-    assert found(boss, offer, fewer=1) == [2]
-    assert found(boss, offer, percent=50) == [1, 2]
-    assert found(boss, offer, fewer=1, percent=4) == [1, 2]
-    assert found(boss, offer, percent=50, least=5) == [1]
-    assert found(boss, offer, fewer=0) == []
-    assert found(boss, offer, fewer="many", percent="-1") == []
-    assert found(boss, offer, fewer=2, subject="MAT") == []
+def test_limits_are_numbers_or_shares_of_the_seats(admin: FlaskClient, offer: list[Any]) -> None:
+    assert found(admin, offer) == [1, 2, 3]
+    assert found(admin, offer, fewer=2) == [1, 2]
+    assert found(admin, offer, fewer=1) == [2]
+    assert found(admin, offer, percent=50) == [1, 2]
+    assert found(admin, offer, fewer=1, percent=4) == [1, 2]
+    assert found(admin, offer, percent=50, least=5) == [1]
+    assert found(admin, offer, fewer=0) == []
+    assert found(admin, offer, fewer="many", percent="-1") == []
+    assert found(admin, offer, fewer=2, subject="MAT") == []
 
 
 def test_drafts_canceled_and_seatless_sections_are_not_listed(
-    boss: FlaskClient, cast: Cast, term: Term
+    admin: FlaskClient, cast: Cast, term: Term
 ) -> None:
     course = builders.a_course()
     hidden_ones = [
         builders.a_section(course, term, **fields)
         for fields in ({"status": "NEW"}, {"status": "CANCELED"}, {"capacity": 0})
     ]
-    assert found(boss, hidden_ones, fewer=9) == []
+    assert found(admin, hidden_ones, fewer=9) == []
     assert cast.max
 
 
 def test_preview_counts_affected_students_and_changes_nothing(
-    boss: FlaskClient, offer: list[Any]
+    admin: FlaskClient, offer: list[Any]
 ) -> None:
-    text = text_of(look(boss, offer))
+    text = text_of(look(admin, offer))
     assert "Cancel 3 sections?" in text
     assert "3 students lose a seat. 0 students lose a waitlist position." in text
     assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
 
 
-def test_preview_names_affected_students(boss: FlaskClient, offer: list[Any], cast: Cast) -> None:
+def test_preview_names_affected_students(admin: FlaskClient, offer: list[Any], cast: Cast) -> None:
     drain(offer[0].term_id)
-    page = look(boss, offer[1:]).text
+    page = look(admin, offer[1:]).text
     everyone = page.split("data-affected")[1].split("</details>")[0]
     for student in (cast.ada, cast.ben):
         assert f'href="/admin/students/{student.id}?term={offer[0].term_id}"' in everyone
@@ -110,15 +110,15 @@ def test_preview_names_affected_students(boss: FlaskClient, offer: list[Any], ca
 
 
 def test_several_sections_are_canceled_and_students_notified(
-    app: Flask, boss: FlaskClient, cast: Cast, offer: list[Any]
+    app: Flask, admin: FlaskClient, cast: Cast, offer: list[Any]
 ) -> None:
     gone = [offer[0], offer[2]]
     for name in ("cleo", "dan"):  # the last seat, and a place in line
         pick(browser_of(app, name), offer[2], "pick", wait="1")
-    page = look(boss, gone)
+    page = look(admin, gone)
     assert "It is full. 1 student is waiting." in text_of(page)
-    answer = confirm(boss, page, gone)
-    assert "Canceled: 2 sections." in text_of(boss.get(answer.location))
+    answer = confirm(admin, page, gone)
+    assert "Canceled: 2 sections." in text_of(admin.get(answer.location))
     assert statuses(offer) == ["CANCELED", "OPEN", "CANCELED"]
     assert holds(cast.ada, offer[0].term_id) == []
     assert not backend().ledger.registrations(offer[0].term_id, cast.cleo.id).waiting
@@ -129,61 +129,63 @@ def test_several_sections_are_canceled_and_students_notified(
     assert "CSC 3-03 has been canceled" in result
 
 
-def test_reason_is_required(boss: FlaskClient, offer: list[Any]) -> None:
-    answer = confirm(boss, look(boss, offer), offer, reason="")
+def test_reason_is_required(admin: FlaskClient, offer: list[Any]) -> None:
+    answer = confirm(admin, look(admin, offer), offer, reason="")
     assert answer.status_code == 422
     assert "Enter a reason" in text_of(answer)
     assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
 
 
-def test_nothing_is_canceled_if_a_section_has_changed(boss: FlaskClient, offer: list[Any]) -> None:
-    page = look(boss, offer)
+def test_nothing_is_canceled_if_a_section_has_changed(admin: FlaskClient, offer: list[Any]) -> None:
+    page = look(admin, offer)
     moved = update(Section).where(Section.id == offer[1].id).values(version=Section.version + 1)
     with transaction() as session:
         session.execute(moved)
-    late = confirm(boss, page, offer)
+    late = confirm(admin, page, offer)
     assert late.status_code == 422
     assert "Nothing was canceled. CSC 2-02: someone else has changed it." in text_of(late)
     assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
     assert entries() == []
-    assert confirm(boss, late, offer).status_code == 303
+    assert confirm(admin, late, offer).status_code == 303
     assert statuses(offer) == ["CANCELED", "CANCELED", "CANCELED"]
 
 
-def test_form_sent_twice_cancels_once(boss: FlaskClient, offer: list[Any]) -> None:
-    page = look(boss, offer)
+def test_form_sent_twice_cancels_once(admin: FlaskClient, offer: list[Any]) -> None:
+    page = look(admin, offer)
     for _ in range(2):
-        answer = confirm(boss, page, offer)
+        answer = confirm(admin, page, offer)
         assert answer.status_code == 303
-        assert "Canceled: 3 sections." in text_of(boss.get(answer.location))
+        assert "Canceled: 3 sections." in text_of(admin.get(answer.location))
     assert len(entries()) == 3
 
 
 def test_section_canceled_by_another_admin_is_reported(
-    app: Flask, boss: FlaskClient, offer: list[Any]
+    app: Flask, admin: FlaskClient, offer: list[Any]
 ) -> None:
     builders.an_account("mona", is_admin=True)
-    page = look(boss, offer)
+    page = look(admin, offer)
     mona = browser_of(app, "mona")
     assert confirm(mona, look(mona, offer), offer).status_code == 303
-    assert "Nothing was canceled" in text_of(confirm(boss, page, offer))
+    assert "Nothing was canceled" in text_of(confirm(admin, page, offer))
 
 
 def test_full_and_waitlisted_sections_are_not_listed(
-    app: Flask, boss: FlaskClient, offer: list[Any]
+    app: Flask, admin: FlaskClient, offer: list[Any]
 ) -> None:
-    assert found(boss, offer, fewer=9) == [1, 2, 3]
+    assert found(admin, offer, fewer=9) == [1, 2, 3]
     pick(browser_of(app, "cleo"), offer[2], "pick", wait="1")
-    assert found(boss, offer, fewer=9) == [1, 2]
+    assert found(admin, offer, fewer=9) == [1, 2]
 
 
-def test_preview_has_its_own_address(boss: FlaskClient, offer: list[Any]) -> None:
-    page = look(boss, offer)
+def test_preview_has_its_own_address(admin: FlaskClient, offer: list[Any]) -> None:
+    page = look(admin, offer)
     assert page.request.method == "GET"
-    assert "Cancel 3 sections?" in text_of(boss.get(page.request.full_path))
+    assert "Cancel 3 sections?" in text_of(admin.get(page.request.full_path))
 
 
-def test_empty_selection_is_reported(boss: FlaskClient, offer: list[Any]) -> None:
-    answer = send(boss, f"/admin/terms/{offer[0].term_id}/underfilled", {"section": ["x", "99999"]})
+def test_empty_selection_is_reported(admin: FlaskClient, offer: list[Any]) -> None:
+    answer = send(
+        admin, f"/admin/terms/{offer[0].term_id}/underfilled", {"section": ["x", "99999"]}
+    )
     assert answer.status_code == 422
     assert "Select the sections" in text_of(answer)

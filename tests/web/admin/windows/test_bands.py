@@ -11,7 +11,6 @@ from sqlalchemy import select, update
 
 from portal.catalog import term_catalog
 from portal.catalog.models import Section, Term
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.client import Ledger
 from portal.people import caches, student_profile
@@ -23,6 +22,7 @@ from portal.recorder.recorder import drain
 from portal.web.admin import term_rules
 from portal.windows import bands
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.web import pages
 from tests.web.api.callers import caller
@@ -68,8 +68,7 @@ def test_bands_are_stored_with_a_reason_and_published(
 ) -> None:
     assert set_bands(admin, term, "Year: senior\n\ncredits: 90; year: Freshman").status_code == 303
     assert stored(term) == [{"years": ["Senior"]}, {"years": ["Freshman"], "credits": 90}]
-    with transaction() as session:
-        entry = session.scalars(select(AuditEntry)).one()
+    (entry,) = entries()
     assert (entry.action, entry.account_id, entry.reason) == ("term.bands", cast.max.id, WHY)
     page = words(ada.get(pages.address(section, "").rstrip("/")).text)
     assert "1. students of class year Senior; 2. students of class year Freshman who" in page

@@ -3,13 +3,11 @@
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
 
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.core.audit_trail import AuditEntry
-from portal.core.db import transaction
 from portal.ledger.types import WindowView
+from tests.audit_trail import entries
 from tests.cast import Cast, a_coming_window, a_term, an_account, an_ended_window, an_open_window
 from tests.web.admin.windows.test_schedule import clocks_go_back
 from tests.web.admin.windows.windows import HOUR, WHY, address, field
@@ -69,8 +67,7 @@ def test_change_is_audited_with_before_and_after(
 ) -> None:
     window = a_coming_window(term)
     admin.post(address(window, term, "cancel"), data=WHY)
-    with transaction() as session:
-        entry = session.scalars(select(AuditEntry)).one()
+    (entry,) = entries()
     assert (entry.account_id, entry.action) == (cast.max.id, "window.cancel")
     assert entry.before
     assert entry.after
@@ -117,8 +114,7 @@ def test_ended_window_cannot_be_changed(admin: FlaskClient, term: Term, action: 
 
 def test_refused_change_is_not_audited(admin: FlaskClient, term: Term) -> None:
     admin.post(address(an_open_window(term), term, "cancel"), data=WHY)
-    with transaction() as session:
-        assert session.scalars(select(AuditEntry)).all() == []
+    assert entries() == []
 
 
 @pytest.mark.parametrize("action", ["move", "cancel", "extend", "close"])
@@ -132,8 +128,7 @@ def test_form_sent_twice_has_one_effect(
     for _ in range(2):
         answer = admin.post(address(window, term, action), data=form)
         assert (answer.status_code, answer.location) == (303, "/admin")
-    with transaction() as session:
-        assert len(session.scalars(select(AuditEntry)).all()) == 1
+    assert len(entries()) == 1
     an_account("mia", is_admin=True)
     other = browser_of(app, "mia").post(address(window, term, action), data=form)
     assert other.status_code == 422, "it was somebody else’s press"

@@ -7,15 +7,13 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import select
 
 from portal.backend import backend
 from portal.catalog.local_time import LocalClock
 from portal.catalog.models import Term
-from portal.core.audit_trail import AuditEntry
-from portal.core.db import transaction
 from portal.ledger.types import WindowView
 from portal.waiting_room import room
+from tests.audit_trail import entries
 from tests.cast import Cast, a_coming_window, an_open_window
 from tests.web.admin.windows.windows import HOUR, WHY, address, field
 
@@ -150,8 +148,7 @@ def test_two_admins_dont_overwrite_each_other(doing: Callable[..., Any], term: T
         assert "Someone else has changed the window" in answer.text
         assert f"{moved[0].opens}-{moved[0].closes}" in answer.text
     assert backend().ledger.windows(term.id) == moved
-    with transaction() as session:
-        assert len(session.scalars(select(AuditEntry)).all()) == 1
+    assert len(entries()) == 1
 
 
 def test_extension_by_another_admin_is_not_closed_unseen(

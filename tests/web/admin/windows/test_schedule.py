@@ -7,12 +7,10 @@ from html import unescape
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
 
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.core.audit_trail import AuditEntry
-from portal.core.db import transaction
+from tests.audit_trail import entries
 from tests.cast import Cast, a_student, a_term, an_account, an_open_window
 from tests.web.admin.windows.scheduling import a_form, confirm, from_now, send, windows
 from tests.web.visitors import browser_of
@@ -59,8 +57,7 @@ def test_confirmation_sent_twice_schedules_one_window(admin: FlaskClient, term: 
     page = send(admin, term)
     assert {confirm(admin, page).status_code for _ in range(2)} == {303}
     assert len(windows(term)) == 1
-    with transaction() as session:
-        assert len(session.scalars(select(AuditEntry)).all()) == 1
+    assert len(entries()) == 1
 
 
 def test_draft_belongs_to_its_term(admin: FlaskClient, term: Term) -> None:
@@ -128,8 +125,7 @@ def test_students_with_two_open_windows_are_counted(
 
 def test_scheduling_is_audited(admin: FlaskClient, term: Term, cast: Cast) -> None:
     confirm(admin, send(admin, term))
-    with transaction() as session:
-        entry = session.scalars(select(AuditEntry)).one()
+    (entry,) = entries()
     assert (entry.account_id, entry.action) == (cast.max.id, "window.schedule")
     assert entry.before is None
     assert entry.after

@@ -12,7 +12,6 @@ from portal.backend import Backend, backend
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import catalog_of, forget
 from portal.catalog.term_fields import TERM_RULES
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.function_library import prefix
 from portal.ledger.types import SkipRule
@@ -23,6 +22,7 @@ from portal.recorder.promotion import promote
 from portal.recorder.recorder import drain
 from portal.windows.readiness import make_ready
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.ledger_claims import claim
 from tests.web import pages
@@ -75,8 +75,7 @@ def test_rules_are_set_with_a_reason_and_audited(
     known = now_set(term)
     assert (str(known.credit_limit), known.drops_per_day) == ("18.50", 2)
     assert known.skip_rule == SkipRule(2, ("time_conflict", "hold"))
-    with transaction() as session:
-        entry = session.scalars(select(AuditEntry)).one()
+    (entry,) = entries()
     assert (entry.account_id, entry.action, entry.reason) == (
         cast.max.id,
         "term.rules",
@@ -190,8 +189,7 @@ def test_deadlines_are_set_with_a_reason_and_audited(admin: FlaskClient, term: T
     assert "none → Sep 6, 2030" in page
     assert save(admin, term, **DAYS) == 303
     assert now_set(term).add_deadline == date(2030, 9, 6)
-    with transaction() as session:
-        entry = session.scalars(select(AuditEntry)).one()
+    (entry,) = entries()
     assert entry.before
     assert entry.after
     assert (entry.before["add_deadline"], entry.after["add_deadline"]) == (None, "2030-09-06")

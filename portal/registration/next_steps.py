@@ -14,7 +14,8 @@ from portal.core.i18n import _
 if TYPE_CHECKING:
     from portal.catalog.term_catalog import SectionView, TermCatalog
 
-FORMS = ("/pick", "/drop", "/leave", "/swap")
+LEAVING = ("/drop", "/swap")
+FORMS = ("/pick", "/leave", *LEAVING)
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,11 @@ class NextStep:
     def opens_form(self) -> bool:
         """Return whether it leads to a form with a confirmation, which can open in a dialog."""
         return urlsplit(self.url).path.endswith(FORMS)
+
+    @property
+    def gives_up_a_seat(self) -> bool:
+        """Return whether it leads to a form that drops a seat or swaps it."""
+        return urlsplit(self.url).path.endswith(LEAVING)
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,7 @@ class RefusalContext:
     waits: bool = False
     device: ZoneInfo | None = None  # the zone of the student's device, if it is known
     shows: Callable[["SectionView"], bool] = lambda _: True  # whether the student sees a section
+    can_swap: Callable[[int], bool] = lambda _: True  # whether a seat can be swapped for it
 
     @property
     def term_url(self) -> str:

@@ -4,12 +4,13 @@ They are computed here rather than by the ledger: a page shows those of many sec
 without another round trip, also while the ledger is away.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING
 
-from portal.catalog import requisites
+from portal.catalog import linked_courses, requisites
 from portal.catalog.time_conflicts import clash
 from portal.ledger.types import HeldSeat, Reason, Registrations, SeatCounts
 from portal.registration import rules
@@ -81,6 +82,44 @@ class Precheck:
             lost = self.needed_by([swap_out], gained=[section])
             found += rules.not_permitted(self.profile, section, lost)
         return found
+
+    def linked_choices(
+        self, section: "SectionView", shows: Callable[["SectionView"], bool]
+    ) -> list[list["SectionView"]]:
+        """Return the open linked sections of each corequisite that a section still needs.
+
+        One of each list is to be taken with it. `shows` tells whether the student sees a section.
+        """
+        held = {each.course_id for each in self.held}
+        needed = rules.corequisites(self.profile, section, self.catalog).needed
+        lacking = {int(course) for course in requisites.codes(needed)} - held
+        found = []
+        for views in linked_courses.sections(section, self.catalog):
+            courses, visible = {each.course_id for each in views}, [*filter(shows, views)]
+            if visible and lacking & courses and not held & courses:
+                found.append(visible)
+        return found
+
+    def can_swap(
+        self, section: "SectionView", swap_out: int, shows: Callable[["SectionView"], bool]
+    ) -> bool:
+        """Return whether no rule refuses a swap for a section, alone or with linked ones.
+
+        A waitlist position for the section becomes one for the swap, which takes no other section.
+        """
+        waiting = self.registrations.waiting
+        others = tuple(each for each in waiting if each.section != section.id)
+        before = replace(self, registrations=replace(self.registrations, waiting=others))
+        rest = before.without([swap_out])
+        choices = rest.linked_choices(section, shows) if len(others) == len(waiting) else []
+
+        def refused(*together: "SectionView") -> bool:
+            wanted = [(each, hundredths(each.credits_min)) for each in together]
+            lost = before.needed_by([swap_out], gained=together)
+            return any([*lost, *rest.refusals_together(wanted).values()])
+
+        is_open = not not_open(section) and swap_out in {each.id for each in self.held}
+        return is_open and not all(refused(section, *linked) for linked in product(*choices))
 
     def refusals_together(
         self, wanted: Sequence[Wanted], *, about: Collection[int] | None = None

@@ -101,6 +101,11 @@ class Explanation:
         """Return the explanation without a step to a form that would be refused."""
         return replace(self, step=None) if self.step and self.step.opens_form else self
 
+    @property
+    def without_drop(self) -> "Explanation":
+        """Return the explanation without a step that gives up a seat."""
+        return replace(self, step=None) if self.step and self.step.gives_up_a_seat else self
+
 
 def explain(reasons: Iterable[Reason], context: RefusalContext) -> list[Explanation]:
     """Return each reason with its text and next steps, in the order given; none comes twice.
@@ -169,7 +174,7 @@ def _form_helps(one: Reason, reasons: list[Reason]) -> bool:
 
 
 def _seat_to_swap(reasons: list[Reason], context: RefusalContext) -> int:
-    """Return the only held seat whose swap removes the refusals, 0 if there are none or several.
+    """Return the only seat that can be swapped to remove the refusals, 0 if none or several can.
 
     A plan's own refusals stay, and a reason that the student can't remove hides all forms.
     """
@@ -182,8 +187,8 @@ def _seat_to_swap(reasons: list[Reason], context: RefusalContext) -> int:
         and not each.facts.get("planned")
         and not _swap_settles(each, context)
     ]
-    fitting = set.intersection(*enough) if enough else set()
-    return fitting.pop() if len(fitting) == 1 else 0
+    fitting = [*filter(context.can_swap, set.intersection(*enough))] if enough else []
+    return fitting[0] if len(fitting) == 1 else 0
 
 
 def _swap_settles(one: Reason, context: RefusalContext) -> bool:

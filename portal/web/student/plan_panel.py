@@ -1,6 +1,7 @@
 """My plan: a panel beside the list, or a full page of its own."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from cachetools import LRUCache, cached
@@ -9,6 +10,7 @@ from htmx_flask import request
 from markupsafe import Markup
 
 from portal.backend import backend
+from portal.catalog.views import SectionView
 from portal.core.i18n import current_locale
 from portal.ledger.types import SeatCounts
 from portal.registration import plans
@@ -21,6 +23,7 @@ from portal.registration.precheck import (
     plan_credits,
     possible,
     possible_plan,
+    waitlist_full,
 )
 from portal.registration.reasons import FOR_ALL, Explanation, distinct, explain
 from portal.registration.requests import Choice, SectionRequest
@@ -29,7 +32,7 @@ from portal.web.student import fragments, request_form
 from portal.web.student.earlier_terms import LastTime, last_time
 from portal.web.student.round_views import BallotView, ballot_views
 from portal.web.student.section_list import distinct_meetings, unknown_counts
-from portal.web.student.student_term import StudentTerm, reserved_notes
+from portal.web.student.student_term import StudentTerm, reserved_notes, seats_open_to
 from portal.web.student.waiting_room import status_on_page
 
 
@@ -143,7 +146,7 @@ def _choices(
                 "first": alternative == firsts[at],
                 # Of two first choices that clash, the later one loses, so only it shows that.
                 "problems": reasons_against(
-                    student_term, found, later if alternative == firsts[at] else ()
+                    student_term, found, later if alternative == firsts[at] else (), seats
                 )
                 if alternative not in left or not ended
                 else [],
@@ -185,20 +188,40 @@ def _part(
 
 
 def reasons_against(
-    student_term: StudentTerm, reasons: Reasons, later: Collection[int] = ()
+    student_term: StudentTerm,
+    reasons: Reasons,
+    later: Collection[int] = (),
+    seats: Mapping[int, SeatCounts] = MappingProxyType({}),
 ) -> list[Explanation]:
-    """Return the likely refusals of one alternative, but for clashes with `later` sections."""
-    found = []
+    """Return the likely refusals of one alternative, but for clashes with `later` sections.
+
+    No form is offered for a section that has no room even on its waitlist, by its `seats`.
+    """
+    found: list[Explanation] = []
     for section, against in reasons.items():
         lasting = [
             each
             for each in against
             if not (each.facts.get("planned") and each.facts.get("section") in later)
         ]
-        found += student_term.workable(
-            explain(lasting, student_term.case(student_term.catalog.section(section)))
-        )
+        view = student_term.catalog.section(section)
+        steps = student_term.workable(explain(lasting, student_term.case(view)))
+        counts = seats.get(section)
+        if (
+            view
+            and counts
+            and not _shares(student_term, view)
+            and waitlist_full(seats_open_to(student_term, view, counts))
+        ):
+            steps = [each.without_form for each in steps]
+        found += steps
     return distinct(each for each in found if each.code not in FOR_ALL)
+
+
+def _shares(student_term: StudentTerm, view: SectionView) -> bool:
+    """Return whether the student has a seat that counts in the section's pool: a swap frees it."""
+    held = student_term.catalog.some(student_term.held)
+    return view.pool is not None and any(each.pool == view.pool for each in held)
 
 
 def live_counts(seats: SeatCounts) -> Markup:

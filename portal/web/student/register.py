@@ -13,7 +13,7 @@ from portal.catalog.term_catalog import SectionView
 from portal.core.i18n import _
 from portal.ledger.types import Decision, Outcome, Reason, SeatCounts
 from portal.people.roles import Right
-from portal.registration import commands, precheck, rules
+from portal.registration import commands, precheck
 from portal.registration.credits import credit_choices, hundredths
 from portal.registration.next_steps import NextStep, section_name
 from portal.registration.reasons import ALREADY_HAD, OUT_OF_TIME, explain
@@ -139,7 +139,7 @@ def claim_form(
         held = now.catalog.some(now.held)
         old = next((each for each in held if each.course_id == view.course_id), None)
     swap_out, all_seats, position = old.id if old else 0, seats_of(view), now.positions.get(view.id)
-    seats = seats_open_to(now, view, all_seats)
+    seats = seats_open_to(now, view, _after_drop(old, view, all_seats) if old else all_seats)
     together = corequisite_groups(now, view, swap_out, request_form.corequisites())
     known = [*now.no_adding, *_likely_refusals(now, view, swap_out, together)]
     if old:
@@ -171,6 +171,14 @@ def claim_form(
         query=f"?swap_out={old.id}" if old else "",
         rivals=[] if old else _other_swaps(now, view, seats, refused.urls),
     )
+
+
+def _after_drop(old: SectionView, view: SectionView, seats: SeatCounts) -> SeatCounts:
+    """Return the counts of a section once the old seat is dropped, which both may share."""
+    left = seats_of(old) if view.pool and old.pool == view.pool else None
+    if not left or left.waiting > left.skipped:  # those who wait for the old seat come first
+        return seats
+    return replace(seats, pool_taken=seats.pool_taken - 1)
 
 
 def _next_place(now: StudentTerm, view: SectionView, seats: SeatCounts) -> int:
@@ -223,9 +231,6 @@ def corequisite_groups(
 ) -> list[CorequisiteGroup]:
     """Return the sections of each corequisite still needed; those in `sent` are chosen."""
     rest = now.precheck.without([swap_out])
-    held = {each.course_id for each in rest.held}
-    needed = rules.corequisites(now.profile, view, now.catalog).needed
-    lacking = {int(course) for course in requisites.codes(needed)} - held
 
     def against(corequisite: SectionView) -> list[Reason]:
         both = [(each, hundredths(each.credits_min)) for each in (view, corequisite)]
@@ -233,11 +238,7 @@ def corequisite_groups(
         return [each for each in found if each.code != "hold"]
 
     groups = []
-    for views in linked_courses.sections(view, now.catalog):
-        courses = {each.course_id for each in views}
-        visible = [each for each in views if now.shows(each)]
-        if not lacking & courses or held & courses or not visible:
-            continue
+    for visible in rest.linked_choices(view, now.shows):
         choices = section_options(now, visible, list(map(against, visible)))
         best = min(
             choices, key=lambda each: (each.view.id not in sent, bool(each.caution), not each.free)

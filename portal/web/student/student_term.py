@@ -222,8 +222,9 @@ class StudentTerm:
 
     def workable(self, reasons: Iterable[Explanation]) -> list[Explanation]:
         """Return reasons in words, with the next steps that are possible now."""
-        is_open = self.phase.kind == "open"
-        return [each if is_open else each.without_form for each in reasons]
+        if self.no_adding:
+            return [each.without_form for each in reasons]
+        return [each.without_drop if self.late_to_leave else each for each in reasons]
 
     def state(self, section: int) -> str:
         """Return `selected`, `waiting`, or blank."""
@@ -234,7 +235,18 @@ class StudentTerm:
     def case(self, view: SectionView | None) -> RefusalContext:
         """Return the context that explains a refusal of the section."""
         held = {each.section: each.credits for each in self.registrations.enrolled}
-        return RefusalContext(self.catalog, view, held=held, device=device_zone(), shows=self.shows)
+
+        def can_swap(seat: int) -> bool:
+            return view is not None and self.precheck.can_swap(view, seat, self.shows)
+
+        return RefusalContext(
+            self.catalog,
+            view,
+            held=held,
+            device=device_zone(),
+            shows=self.shows,
+            can_swap=can_swap,
+        )
 
     def case_in_line(self, section: int) -> RefusalContext:
         """Return the same for a section that the student waits for."""

@@ -1,0 +1,124 @@
+"""A swap that is offered beside a refusal of a plan is one that the ledger accepts."""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from portal.backend import Backend
+from portal.catalog.views import SectionView
+from portal.ledger.types import Outcome
+from portal.registration.credits import hundredths
+from portal.registration.next_steps import RefusalContext
+from portal.registration.plans import Plan
+from portal.registration.precheck import Precheck
+from portal.registration.reasons import explain
+from portal.registration.requests import Choice, SectionRequest, for_ledger
+from tests.ledger.requests import Desk
+from tests.registration.makers import a_catalog, a_meeting, a_profile, a_view, course, every
+from tests.registration.plan_makers import line
+
+LIMIT = 800
+STUDENT = 501
+CODES = ("PHY-1", "PHY-2", "MAT-1", "ART-1")
+WHO = a_profile(student=STUDENT)
+
+
+@st.composite
+def sections(draw: st.DrawFn) -> list[SectionView]:
+    """Draw sections of few courses, which meet at few times and need one another."""
+    needs = {
+        code: draw(st.sampled_from([None, None, *(course(one) for one in CODES if one != code)]))
+        for code in CODES
+    }
+    if draw(st.booleans()):
+        needs |= {"PHY-1": every("PHY-2", "MAT-1"), "PHY-2": course("PHY-1")}
+    return [
+        a_view(
+            code,
+            meetings=(a_meeting(1, start, start + 60),),
+            corequisites=needs[code],
+            credits_min=amount,
+            credits_max=amount,
+        )
+        for code in draw(st.permutations([*CODES, draw(st.sampled_from(CODES))]))
+        for start in [draw(st.sampled_from([600, 660, 720]))]
+        for amount in [draw(st.integers(1, 4))]
+    ]
+
+
+@pytest.fixture
+def desk(backend: Backend) -> Iterator[Desk]:
+    desk = Desk(backend.settings.redis_url)
+    yield desk
+    desk.redis.close()
+
+
+def ready(desk: Desk, views: list[SectionView]) -> None:
+    """Give the ledger these sections and an open window, and nothing else."""
+    desk.redis.flushall()
+    desk.open_window()
+    for view in views:
+        credits_ = hundredths(view.credits_min)
+        [when] = view.meetings
+        desk.section(
+            view.id,
+            course=view.course_id,
+            times=((when.mask, when.start or 0, when.end or 0, 0, 100),),
+            credits_min=credits_,
+            credits_max=credits_,
+        )
+
+
+def register(desk: Desk, views: list[SectionView], choice: Choice) -> bool:
+    """Submit a choice; return whether the student has it."""
+    wanted = for_ledger(choice, WHO, a_catalog(*views))
+    return desk.submit(STUDENT, wanted, credit_limit=LIMIT).decisions[0].outcome == Outcome.ENROLLED
+
+
+@given(views=sections(), data=st.data())
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_offered_swap_is_accepted(desk: Desk, views: list[SectionView], data: Any) -> None:
+    ready(desk, views)
+    order = data.draw(st.permutations(views))
+    for each in order:
+        register(desk, views, line(each.id))
+    register(desk, views, line((order[0].id, order[1].id)))
+    mine = desk.ledger.registrations(7, STUDENT)
+    held = {each.section: each.credits for each in mine.enrolled}
+    left = [each for each in order if each.id not in held]
+    assume(left)
+    plan = Plan(tuple(line(each.id) for each in left[: data.draw(st.integers(1, 3))]))
+    checks = Precheck(WHO, a_catalog(*views), mine, LIMIT)
+    for reasons in checks.refusals_of_plan(plan):
+        for section, against in reasons[0].items():
+            view = checks.catalog.section(section)
+            case = RefusalContext(
+                checks.catalog,
+                view,
+                ZoneInfo("UTC"),
+                held=held,
+                can_swap=lambda seat, view=view: checks.can_swap(view, seat, lambda _: True),
+            )
+            for each in explain(against, case):
+                if each.step and "swap?" in each.step.url:
+                    seat = int(each.step.url.partition("swap_out=")[2])
+                    assert swaps(desk, views, checks, section, seat), (view, seat, against)
+                    return
+
+
+def swaps(desk: Desk, views: list[SectionView], checks: Precheck, section: int, seat: int) -> bool:
+    """Return whether the ledger swaps the seat for the section, with what its form can add."""
+    view = checks.catalog.section(section)
+    assert view
+    for together in product(*checks.without([seat]).linked_choices(view, lambda _: True)):
+        parts = tuple(SectionRequest(each) for each in (section, *(one.id for one in together)))
+        if register(desk, views, Choice((parts,), swap_out=seat)):
+            return True
+    return False

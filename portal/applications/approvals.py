@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.orm import object_session
+from sqlalchemy.orm import Session
 
 from portal.applications.kind import Acted, Approval, Situation
 from portal.applications.models import Application
@@ -41,7 +41,7 @@ class Adjust(Approval):
         not_offered = {*ALWAYS_OVERRIDDEN, *NOT_OVERRIDABLE}
         return [reason for reason in found if reason.code not in not_offered]
 
-    def act(self, application: Application) -> Acted:
+    def act(self, session: Session, application: Application) -> Acted:  # noqa: ARG002
         approval = application.approval or {}
         try:
             decision = adjustments.adjust(
@@ -89,11 +89,8 @@ class Permit(Approval):
         rules = self.waives(application)
         return rules if len(rules) > 1 else []
 
-    def act(self, application: Application) -> Acted:
-        """Grant it in the application's transaction, so that both are stored or neither."""
-        session, approval = object_session(application), application.approval or {}
-        if session is None:
-            raise RuntimeError("A permission is granted in the application's transaction.")
+    def act(self, session: Session, application: Application) -> Acted:
+        approval = application.approval or {}
         wanted = NewPermission(
             application.student_id or 0,
             application.section_id or 0,
@@ -120,11 +117,8 @@ class Admit(Approval):
     def pointless(self, now: Situation) -> str:
         return "is_student" if now.is_student else ""
 
-    def act(self, application: Application) -> Acted:
-        """Create the record in the application's transaction; a closed one is opened again."""
-        session = object_session(application)
-        if session is None:
-            raise RuntimeError("A record is created in the application's transaction.")
+    def act(self, session: Session, application: Application) -> Acted:
+        """Create the record; a closed one is opened again."""
         mine = select(Student).where(Student.account_id == application.account_id)
         student = session.scalar(mine.with_for_update())
         if student is None:

@@ -6,7 +6,6 @@ a worker repeats it if that fails. Messages of the provider may come late, twice
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from time import time
 
@@ -71,13 +70,6 @@ class FeeRefused(Refused):
     texts = FEE_REFUSED
 
 
-@dataclass(frozen=True)
-class Paying:
-    """Where to pay; blank while the provider can't be reached."""
-
-    url: str
-
-
 @cache
 def breaker() -> Breaker:
     """Return the breaker and bulkhead round the provider."""
@@ -104,10 +96,10 @@ def amount_of(fee: int) -> int:
     return 0 if are_off() else fee
 
 
-def pay(application: int, account: int) -> Paying:
+def pay(application: int, account: int) -> str:
     """Return where the applicant pays the fee: the same open checkout, or a new one.
 
-    Raises FeeRefused.
+    It is blank while the provider can't be reached. Raises FeeRefused.
     """
     with transaction() as session:
         number = _charge_of(session, locked(session, application, account)).id
@@ -120,7 +112,7 @@ def pay(application: int, account: int) -> Paying:
     _advance(number)
     with transaction() as session:
         charge = session.get_one(Charge, number)
-        return Paying(charge.url if charge.state == OPEN else "")
+        return charge.url if charge.state == OPEN else ""
 
 
 def refund(application: int, by: int, reason: str) -> None:

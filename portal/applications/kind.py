@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from functools import cached_property, partial
 from typing import Any
 
+from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 from wtforms import Form
 
@@ -110,8 +111,8 @@ class Approval:
         """Return the reasons of the ledger against it that the decider may override."""
         return []
 
-    def act(self, application: Application) -> "Acted":
-        """Carry it out. It may be called again for the same approval."""
+    def act(self, session: Session, application: Application) -> "Acted":
+        """Carry it out in the application's transaction. It may be called again for an approval."""
         raise NotImplementedError
 
 

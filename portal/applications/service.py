@@ -370,7 +370,7 @@ def act(application: int) -> None:
         was_student = found.student_id is not None
         with following(found.approval["correlation"]):
             try:
-                acted = KINDS[found.kind].approval.act(found)
+                acted = KINDS[found.kind].approval.act(session, found)
             except LedgerUnavailable:
                 log.warning("Application %s waits for the ledger.", application)
                 return

@@ -237,12 +237,12 @@ def application_fee(term_id: int, application_id: int) -> ResponseReturnValue:
         return go(_url(line))
     if request.method == "POST":
         try:
-            paying = fees.pay(line.id, visitor().id)
+            checkout = fees.pay(line.id, visitor().id)
         except FeeRefused as refused:
             form.refuse(refused.text)
         else:
-            if paying.url:
-                return go(paying.url)
+            if checkout:
+                return go(checkout)
             line = _mine(term_id, application_id)
             form.refuse(
                 _("The payment provider isn’t responding. We keep trying. Check again soon.")

@@ -4,16 +4,16 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import BigInteger, DateTime, Integer, Select, String, column, select, text, union
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import Select, column, select, text, union
 from sqlalchemy.orm import Session, aliased
 
 from portal.catalog.models import Section
 from portal.catalog.section_changes import SectionChange
 from portal.catalog.term_catalog import current
 from portal.catalog.time_conflicts import meet
-from portal.notifications.creation import create
+from portal.notifications.creation import COLUMNS, create
 from portal.notifications.kinds import ADJUSTED, COREQUISITE_LOST, PROMOTED, SKIPPED
+from portal.notifications.models import Notification
 from portal.recorder.events import Event
 from portal.recorder.models import Enrollment, WaitlistEntry
 from portal.recorder.read_models import as_json
@@ -142,16 +142,8 @@ def _create(
 ) -> None:
     if not rows:
         return
-    columns = (
-        column("account_id", Integer),
-        column("kind", String),
-        column("section_id", Integer),
-        column("window_id", Integer),
-        column("data", JSONB),
-        column("made_at", DateTime(timezone=True)),
-        column("seq", BigInteger),
-        column("lead", Integer),
-    )
+    stored = Notification.__table__.c
+    columns = (column(name, stored[name].type) for name in COLUMNS)
     found = text(query).bindparams(term=term, events=as_json(rows), **values).columns(*columns)
     create(session, term, found, by_mail=by_mail, of_events=True)
 

@@ -6,7 +6,7 @@ value can contain a placeholder. A mail keeps the text of the time at which it w
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from textwrap import fill
 from typing import Any
 
@@ -100,9 +100,14 @@ def errors(kind: str, wording: Wording) -> dict[str, str]:
     return found
 
 
-def latest(session: Session, kind: str, language: str) -> MailText | None:
-    """Return the last version that an admin stored; its body is None if it is the standard."""
+def latest(session: Session, kind: str, language: str, entry: int | None = None) -> MailText | None:
+    """Return the last version that an admin stored; its body is None if it is the standard.
+
+    With the number of a mail in the outbox, it is the version that the mail has.
+    """
     found = select(MailText).filter_by(kind=kind, language=language)
+    if entry is not None:
+        found = found.where(MailText.after < entry)
     return session.scalar(found.order_by(MailText.id.desc()).limit(1))
 
 
@@ -116,11 +121,7 @@ def all_latest(session: Session) -> dict[tuple[str, str], MailText]:
 
 def wording_of(session: Session, kind: str, language: str, entry: int) -> Wording:
     """Return the text of a mail with this number in the outbox, in the current language."""
-    found = select(MailText).filter_by(kind=kind, language=language).where(MailText.after < entry)
-    stored = session.scalar(found.order_by(MailText.id.desc()).limit(1))
-    if stored is None or stored.body is None:
-        return standard(kind)
-    return Wording(stored.subject or "", stored.body)
+    return _stored(latest(session, kind, language, entry)) or standard(kind)
 
 
 def change(  # noqa: PLR0913  the text, what was seen, who and why
@@ -133,11 +134,11 @@ def change(  # noqa: PLR0913  the text, what was seen, who and why
     """
     with transaction() as session:
         session.execute(select(func.pg_advisory_xact_lock(func.hashtext(f"mail {kind}"))))
-        before = latest(session, kind, language)
-        facts = _facts(wording)
-        if facts == _facts_of(before):
+        known = latest(session, kind, language)
+        before = _stored(known)
+        if wording == before:
             return
-        if (before.id if before else 0) != seen:
+        if (known.id if known else 0) != seen:
             raise ChangedMeanwhile
         session.add(
             MailText(
@@ -154,20 +155,17 @@ def change(  # noqa: PLR0913  the text, what was seen, who and why
             "mail.text",
             f"mail_text:{kind}-{language}",
             by=by,
-            before=_facts_of(before),
-            after=facts,
+            before=asdict(before) if before else None,
+            after=asdict(wording) if wording else None,
             reason=reason,
         )
 
 
-def _facts(wording: Wording | None) -> dict[str, Any] | None:
-    return {"subject": wording.subject, "body": wording.body} if wording else None
-
-
-def _facts_of(stored: MailText | None) -> dict[str, Any] | None:
-    if stored is None or stored.body is None:
+def _stored(version: MailText | None) -> Wording | None:
+    """Return the text that an admin stored; None for the standard one."""
+    if version is None or version.body is None:
         return None
-    return {"subject": stored.subject, "body": stored.body}
+    return Wording(version.subject or "", version.body)
 
 
 def written(wording: Wording, values: Mapping[str, str], address: str = "") -> Wording:

@@ -83,6 +83,13 @@ def test_end_of_a_round_holds_back_its_term_until_the_sections_are_known(desk: D
     assert desk.promote(1).promoted == (502,)
 
 
+def test_end_that_is_known_changes_nothing(desk: Desk) -> None:
+    ends = desk.ledger.now() + 60_000
+    assert desk.ledger.put_round_end(TERM, ROUND, ends).seq
+    assert not desk.ledger.put_round_end(TERM, ROUND, ends).seq
+    assert desk.ledger.put_round_end(TERM, ROUND, ends + 1).seq
+
+
 @pytest.mark.parametrize("lets_go", [True, False])
 def test_end_of_a_round_is_forgotten(desk: Desk, *, lets_go: bool) -> None:
     """Once the round is canceled, or a quarter of an hour after it if nothing follows."""
@@ -108,6 +115,7 @@ def test_section_that_joins_a_held_pool_is_held_too(desk: Desk) -> None:
     assert desk.claim(501, 2).outcome is Outcome.ENROLLED
     desk.section(2, version=2, pool=PoolSpec(1, 9, 2))
     assert codes(desk.claim(502, 2)) == ["in_round"]
+    assert [each["sections"] for each in named(desk, "round_held")] == [[1], [2]]
     desk.ledger.end_round(TERM, ROUND)
     assert desk.claim(502, 2).outcome is Outcome.ENROLLED
 
@@ -148,6 +156,11 @@ def test_seats_are_given_without_a_window_and_say_so(held: Desk) -> None:
     (event,) = named(held, "enrolled")
     assert (event["student"], event["round"], event["turn"]) == (501, ROUND, 3)
     assert "during" not in event
+
+
+def test_key_of_another_move_does_not_answer_this_one(held: Desk) -> None:
+    assert outcomes(held, a_move(502, 1), a_move(501, 1)) == [Outcome.ENROLLED, Outcome.REFUSED]
+    assert outcomes(held, a_move(501, 1, wait=True)) == [Outcome.WAITLISTED]
 
 
 def test_move_sent_again_gives_the_same_answer_and_no_second_seat(held: Desk) -> None:

@@ -28,7 +28,7 @@ WORDS = r"\b(?:and_?|or_?|not |min|max|any|all|break|[Tt]rue|[Ff]alse|is_(?:not)
 IN_SQL = r"\b(?:AND|OR|NOT |IS (?!NOT)|LEFT JOIN|ASC|DESC)\b"
 NUMBER = r"(?<![\w.])\d+\b(?!\.)"
 TOKEN = re.compile(f"{SIGNS}|{WORDS}|{IN_SQL}|{NUMBER}")
-RESULT = re.compile(r"(?<=\breturn )(?!None$|nil$|[Ff]alse$).+?(?=;| end\b|$)")
+RESULT = re.compile(r"(?<=\breturn )(?!(?:None|nil|[Ff]alse)(?: end)?$).+?(?=;| end\b|$)")
 CONDITION = re.compile(r"(?<=\bif ).+?(?=:$| then\b)")
 CALL_OR_ASSIGNMENT = re.compile(
     r"^\s+(?=\S)(?!(?:local|return|if|for|while|[A-Z]+) )"

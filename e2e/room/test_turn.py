@@ -196,7 +196,7 @@ def test_while_others_wait_the_number_is_the_end_of_my_turn_and_says_why_it_move
     expect(banner).to_contain_text("Closes in")
 
 
-def test_queues_of_a_moment_are_told_once(
+def test_end_of_a_turn_is_announced_once(
     meet: Meet, term: Term, section: Section, window: WindowView, admit: Admit
 ) -> None:
     admit(1)

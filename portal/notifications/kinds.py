@@ -18,7 +18,13 @@ from portal.core.i18n import _, _k, _l, _n
 from portal.ledger.types import Reason
 from portal.notifications.models import Notification
 from portal.registration.next_steps import NextStep, RefusalContext, section_name
-from portal.registration.reasons import explain, hold_reason, hold_text, permission_names
+from portal.registration.reasons import (
+    explain,
+    hold_heading,
+    hold_reason,
+    hold_text,
+    permission_names,
+)
 from portal.registration.seat_counts import WaitlistOutlook, outlook_in_words
 
 
@@ -268,7 +274,7 @@ def _hold(notification: Notification) -> NotificationText:
             " You keep the classes you have."
         )
     )
-    title = _("There is a hold on your record: %(kind)s", kind=data["hold"])
+    title = hold_heading(data["hold"])
     if "adviser" in data:
         title = _("You can’t register yet")
     return NotificationText(title, tuple(text), step, "stop")

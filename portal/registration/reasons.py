@@ -579,11 +579,14 @@ def hold_text(facts: Facts) -> str:
             reason=hold_reason(facts),
             office=facts.get("office") or _("the registrar"),
         )
-    return _(
-        "There is a hold on your record: %(reason)s. Contact %(office)s to have it lifted.",
-        reason=hold_reason(facts),
-        office=facts.get("office") or _("the registrar"),
-    )
+    office = facts.get("office") or _("the registrar")
+    contact = _("Contact %(office)s to have it lifted.", office=office)
+    return f"{hold_heading(hold_reason(facts))}. {contact}"
+
+
+def hold_heading(hold: str) -> str:
+    """Return the words that begin each text about a hold, without a full stop."""
+    return _("There is a hold on your record: %(hold)s", hold=hold)
 
 
 def hold_reason(facts: Facts) -> str:

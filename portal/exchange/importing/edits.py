@@ -229,16 +229,16 @@ def keep_edits(
         report.note(REMOVED, row)
     for row in session.execute(KEEP_ADDED, this):
         facts = {"here": row.name, "files": row.instead}
-        said = BOTH if row.instead else HERE
-        report.note(EDITED, row, "instructors", row.instead, said, **facts)
+        detail = BOTH if row.instead else HERE
+        report.note(EDITED, row, "instructors", row.instead, detail, **facts)
     _leave_deleted(session, this, report)
 
 
 def note_removed_instructors(session: Session, import_id: int, report: Report) -> None:
     """Report the instructors who are removed because the files don't name them."""
     for row in session.execute(REMOVED_INSTRUCTORS, {"id": import_id}):
-        said, names = FILES if row.instead else "", row.instead
-        report.note("instructor_removed", row, "instructors", names, said, files=names)
+        detail, names = FILES if row.instead else "", row.instead
+        report.note("instructor_removed", row, "instructors", names, detail, files=names)
 
 
 def _leave_deleted(session: Session, this: dict[str, Any], report: Report) -> None:

@@ -113,8 +113,8 @@ class CourseForm(Form):
         stored: CourseDetails | None = None,
         terms: list[tuple[Term, int]] | None = None,
     ) -> None:
-        whom = "everyone" if stored is None or stored.public else "some"
-        first = (vars(stored) if stored else {}) | {"whom": whom}
+        audience = "everyone" if stored is None or stored.public else "some"
+        first = (vars(stored) if stored else {}) | {"whom": audience}
         super().__init__(sent, data=first if sent is None else None)
         self.session, self.stored = session, stored
         self.department.offer({"": "", **courses.departments(session)})

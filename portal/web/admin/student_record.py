@@ -70,7 +70,7 @@ class HoldForm(Form):
     message = TextField(
         _l("Message to the student"),
         longest=300,
-        description=_l("Shown after “There is a hold on your record:”."),
+        description=_l("Students see it as the reason. For example: a bill is unpaid."),
     )
     office = TextField(
         _l("Who can lift it"),

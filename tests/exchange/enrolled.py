@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import select, text, update
+from sqlalchemy import select, text
 
 from portal.catalog.models import Section, Term
 from portal.catalog.term_catalog import forget
@@ -14,6 +14,7 @@ from portal.recorder.recorder import drain
 from portal.registration import limits
 from tests import cast as builders
 from tests import register
+from tests.exchange.makers import change_rows
 
 ROSTER = """
     SELECT crn, students.number FROM enrollments
@@ -30,8 +31,7 @@ def the_term() -> Any:
 
 def publish() -> None:
     """Let students see the imported terms."""
-    with transaction() as session:
-        session.execute(update(Term).values(state="published"))
+    change_rows(Term, state="published")
     forget()
 
 

@@ -12,7 +12,7 @@ from portal.core.db import transaction
 from portal.people.models import Account, Student
 from tests import cast as builders
 from tests.cast import Cast
-from tests.exchange.makers import latest, page, press, sent
+from tests.exchange.makers import change_rows, latest, page, press, sent
 from tests.exchange.oneroster import School
 
 ADMIN = "This account has a role for staff. Imports don’t change, remove or restore accounts of"
@@ -60,8 +60,7 @@ def test_an_admin_named_by_an_earlier_file_is_not_removed(boss: FlaskClient, cas
 def test_an_account_that_becomes_admin_after_the_preview_is_not_changed(boss: FlaskClient) -> None:
     press(boss, send(boss, whole(person("zoe", "Zoe"), person("mia", "Mia"))), "apply")
     import_id = send(boss, whole(person("zoe", "Zoe")), remove="yes")
-    with transaction() as session:
-        session.execute(update(Account).where(Account.username == "mia").values(is_admin=True))
+    change_rows(Account, Account.username == "mia", is_admin=True)
     press(boss, import_id, "apply")
     assert "has changed since the preview" in page(boss, import_id)
     with transaction() as session:

@@ -4,13 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from portal.core.db import transaction
 from portal.people.models import Account, Student
 from portal.people.student_profile import ADVISER
 from tests.cast import Cast, an_account
 from tests.exchange.campus import kinds
+from tests.exchange.makers import change_rows
 from tests.exchange.oneroster import School, imported
 
 
@@ -74,8 +75,7 @@ def test_student_is_not_their_own_adviser(tmp_path: Path, cast: Cast) -> None:
 def test_adviser_who_lost_the_role_stays_without_a_finding(tmp_path: Path, vic: Account) -> None:
     """So an export that is imported again changes nothing."""
     imported(school(vic.username).write(tmp_path))
-    with transaction() as session:
-        session.execute(update(Account).where(Account.id == vic.id).values(staff_roles=[]))
+    change_rows(Account, Account.id == vic.id, staff_roles=[])
     counts, report = imported(school(vic.username).write(tmp_path))
     assert "no_adviser" not in kinds(report)
     assert counts["student"]["changed"] == 0

@@ -28,7 +28,7 @@ from portal.people.models import Student, StudentSubject
 from tests.cast import Cast
 from tests.exchange.campus import Campus, section
 from tests.exchange.class_schedules import ALGORITHMS, write_csv
-from tests.exchange.makers import TERM, as_zip, page, press, sent
+from tests.exchange.makers import TERM, as_zip, change_rows, page, press, sent
 from tests.exchange.oneroster import School
 from tests.exchange.oneroster import imported as oneroster_imported
 from tests.exchange.semester_files import exported, set_section, updated
@@ -47,8 +47,7 @@ def run(folder: Path, campus: Campus, **options: Any) -> tuple[int, list[Note]]:
 
 
 def edit(**values: Any) -> None:
-    with transaction() as session:
-        session.execute(update(Section).values(**values))
+    change_rows(Section, **values)
 
 
 def campus(**section: str) -> Campus:
@@ -187,8 +186,7 @@ def test_sections_are_removed_only_if_that_is_ticked(boss: FlaskClient, tmp_path
         files.section(str(number), section=str(number)[-2:])
     term, _ = run(tmp_path, files)
     before = statuses(term)
-    with transaction() as session:
-        session.execute(update(Section).where(Section.crn == "10013").values(status="CONFIRMED"))
+    change_rows(Section, Section.crn == "10013", status="CONFIRMED")
     before["10013"] = "CONFIRMED"
     import_id = sent(boss, as_zip(campus()), term=TERM, remove="y")
     shown = page(boss, import_id)
@@ -269,8 +267,7 @@ def test_files_without_instructors_remove_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", [{}, {"remove": True}])
 def test_an_archived_term_is_not_updated(tmp_path: Path, options: dict[str, Any]) -> None:
     term, _ = run(tmp_path, campus())
-    with transaction() as session:
-        session.execute(update(Term).values(state="archived"))
+    change_rows(Term, state="archived")
     with pytest.raises(ImportFailedError, match="“Spring 2021” is archived"):
         run(tmp_path, campus(capacity="45"), **options)
     assert section(term).capacity == 30
@@ -279,8 +276,7 @@ def test_an_archived_term_is_not_updated(tmp_path: Path, options: dict[str, Any]
 def test_a_term_archived_after_the_preview_is_not_updated(boss: FlaskClient) -> None:
     press(boss, sent(boss, as_zip(campus())), "apply")
     import_id = sent(boss, as_zip(campus(capacity="45")), update="y")
-    with transaction() as session:
-        session.execute(update(Term).values(state="archived"))
+    change_rows(Term, state="archived")
     press(boss, import_id, "apply")
     assert "is archived" in page(boss, import_id)
     with transaction() as session:
@@ -315,8 +311,7 @@ def test_a_registration_number_of_another_course_is_refused(tmp_path: Path) -> N
 
 
 def test_values_of_restrictions_that_no_student_has_are_named(tmp_path: Path, cast: Cast) -> None:
-    with transaction() as session:
-        session.execute(update(Student).values(level="Graduate"))
+    change_rows(Student, level="Graduate")
     assert cast
     files = campus().section("10002").restriction("must_be", "level", "Graduat")
     files.restriction("must_be", "level", "Graduat", crn="10002")

@@ -1,7 +1,7 @@
 """A long import holds nothing else up: workers as `fairseat up` has them."""
 
 from flask import Flask
-from sqlalchemy import text, update
+from sqlalchemy import text
 
 from portal.backend import Backend
 from portal.catalog.models import Section
@@ -12,7 +12,7 @@ from portal.recorder.consistency import audit_runs
 from tests import cast as builders
 from tests.cast import Cast
 from tests.exchange.campus import Campus
-from tests.exchange.makers import as_zip, latest, sent
+from tests.exchange.makers import as_zip, change_rows, latest, sent
 from tests.recorder.processes import ready, running, wait_for
 from tests.web.visitors import browser_of
 
@@ -25,8 +25,7 @@ def test_sections_reach_the_ledger_and_audits_end_while_an_import_is_stored(
     boss = browser_of(app, "max")
     term = builders.a_term("Fall 2031")
     section = builders.a_section(builders.a_course(), term)
-    with transaction() as session:
-        session.execute(update(Section).values(capacity=9, version=Section.version + 1))
+    change_rows(Section, capacity=9, version=Section.version + 1)
     import_id = sent(boss, as_zip(Campus()))
     with Sessions.begin() as holder, running(*ASIDE):
         ready("background", "maintain")

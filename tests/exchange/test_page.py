@@ -5,7 +5,7 @@ import io
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import select, text, update
+from sqlalchemy import select, text
 
 from portal.backend import backend
 from portal.catalog.models import Section, Term
@@ -14,7 +14,18 @@ from portal.core.db import transaction
 from portal.exchange.importing import runs
 from tests.cast import Cast
 from tests.exchange.campus import Campus
-from tests.exchange.makers import TERM, as_zip, latest, page, press, sections, send, sent
+from tests.exchange.enrolled import the_term
+from tests.exchange.makers import (
+    TERM,
+    as_zip,
+    change_rows,
+    latest,
+    page,
+    press,
+    sections,
+    send,
+    sent,
+)
 from tests.exchange.oneroster import moved
 from tests.web.admin.sections.forms import typed
 
@@ -32,8 +43,7 @@ def test_applied_it_is_there_and_the_ledger_knows(boss: FlaskClient) -> None:
     assert press(boss, import_id, "apply").status_code == 303
     assert "The import was applied" in page(boss, import_id)
     assert sections() == ["10001", "10002"]
-    with transaction() as session:
-        term = session.scalars(select(Term.id)).one()
+    term = the_term().id
     assert len(backend().ledger.seats(term)) == 2
 
 
@@ -57,8 +67,7 @@ def test_what_was_applied_leads_on_to_what_comes_next(boss: FlaskClient) -> None
     import_id = sent(boss, as_zip(Campus()))
     assert "Next steps" not in page(boss, import_id)
     press(boss, import_id, "apply")
-    with transaction() as session:
-        term = session.scalars(select(Term.id)).one()
+    term = the_term().id
     shown = page(boss, import_id)
     for place in (f"/admin/terms/{term}/sections", f"/admin/terms/{term}/windows/new"):
         assert f'href="{place}"' in shown
@@ -175,8 +184,7 @@ def test_the_report_is_a_table_without_formulas(boss: FlaskClient) -> None:
 def test_a_preview_that_is_out_of_date_is_not_applied(boss: FlaskClient) -> None:
     press(boss, sent(boss, as_zip(Campus(capacity="30"))), "apply")
     import_id = sent(boss, as_zip(Campus(capacity="45", remaining="45")))
-    with transaction() as session:
-        session.execute(update(Section).values(title="Edited meanwhile"))
+    change_rows(Section, title="Edited meanwhile")
     press(boss, import_id, "apply")
     assert "has changed since the preview" in page(boss, import_id)
     with transaction() as session:

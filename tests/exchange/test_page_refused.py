@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import func, select, text, update
+from sqlalchemy import func, select, text
 from sqlalchemy.exc import OperationalError
 
 from portal.catalog.models import Course
@@ -29,6 +29,7 @@ from tests.exchange.makers import (
     TERM,
     an_import,
     as_zip,
+    change_rows,
     latest,
     let_a_minute_pass,
     page,
@@ -260,8 +261,7 @@ def test_a_file_that_is_wrong_fails_with_its_place(boss: FlaskClient) -> None:
 def test_a_failure_is_translated(boss: FlaskClient) -> None:
     import_id = sent(boss, b"PK but no zip")
     failure = ImportFailedError("Enter a whole number from 0 to %(most)s.", most=9)
-    with transaction() as session:
-        session.execute(update(Import).values(error=failure.stored))
+    change_rows(Import, error=failure.stored)
     spanish = {"Accept-Language": "es"}
     shown = boss.get(f"/admin/imports/{import_id}", headers=spanish).text
     assert "número entero de 0 a 9" in shown

@@ -21,7 +21,7 @@ from portal.people.models import Instructor
 from tests import cast as builders
 from tests import commands
 from tests.exchange.campus import Campus, Made, imported, kinds
-from tests.exchange.makers import TERM, page, press, sent, zip_of
+from tests.exchange.makers import TERM, change_rows, page, press, sent, zip_of
 from tests.exchange.semester_files import (
     DATES,
     campus,
@@ -98,8 +98,7 @@ def test_what_an_admin_made_comes_back_in_an_empty_portal(
 
 def test_a_canceled_section_is_not_in_the_files(tmp_path: Path, made: Made) -> None:
     assert made
-    with transaction() as session:
-        session.execute(update(Section).where(Section.crn == "10002").values(status="CANCELED"))
+    change_rows(Section, Section.crn == "10002", status="CANCELED")
     written = (exported(tmp_path / "out") / "sections.csv").read_text("utf-8-sig")
     assert "10001" in written
     assert "10002" not in written
@@ -109,8 +108,7 @@ def test_an_edited_cell_wins_over_what_was_edited_here_before_the_export(
     tmp_path: Path, made: Made
 ) -> None:
     assert made
-    with transaction() as session:
-        session.execute(update(Section).values(note="Edited here"))
+    change_rows(Section, note="Edited here")
     files = exported(tmp_path / "out")
     set_section(files, "note", "Edited in the file")
     changes, report = updated(files)
@@ -120,8 +118,7 @@ def test_an_edited_cell_wins_over_what_was_edited_here_before_the_export(
 
 
 def test_what_changed_here_after_the_export_stays_and_is_shown(files: Path) -> None:
-    with transaction() as session:
-        session.execute(update(Section).where(Section.crn == "10001").values(campus="South"))
+    change_rows(Section, Section.crn == "10001", campus="South")
     set_section(files, "capacity", "44", "10002")
     changes, report = updated(files)
     assert changes == {"section": {"changed": 1}}  # the other one
@@ -178,8 +175,7 @@ def test_names_with_a_separator_come_back_whole(
 
 def test_blank_titles_stay_blank_where_blank_cells_erase(tmp_path: Path, made: Made) -> None:
     assert made
-    with transaction() as session:
-        session.execute(update(Section).values(title="", kind=""))
+    change_rows(Section, title="", kind="")
     assert updated(exported(tmp_path / "out"), erase=True)[0] == {}
 
 
@@ -219,8 +215,7 @@ def test_a_semester_without_sections_is_imported_again(
     tmp_path: Path, made: Made, empty_portal: Callable[[], None]
 ) -> None:
     assert made
-    with transaction() as session:
-        session.execute(update(Section).values(deleted_at=func.now()))
+    change_rows(Section, deleted_at=func.now())
     before = exported(tmp_path / "before")
     changes, report = updated(before, remove=True, erase=True)
     assert changes == {}
@@ -263,8 +258,7 @@ def test_blank_instructors_are_removed_if_blank_cells_erase(files: Path) -> None
 
 
 def test_instructors_that_changed_here_after_the_export_stay(files: Path) -> None:
-    with transaction() as session:
-        session.execute(update(Instructor).where(Instructor.name == "Okafor").values(name="Ben"))
+    change_rows(Instructor, Instructor.name == "Okafor", name="Ben")
     changes, report = updated(files)
     assert changes == {}
     assert [note.column for note in report.of("stale")] == ["instructors"]
@@ -316,8 +310,7 @@ def test_a_number_that_no_import_changes_is_named_if_edited(files: Path) -> None
 
 
 def test_what_changed_here_after_the_export_is_no_edit_of_the_file(files: Path) -> None:
-    with transaction() as session:
-        session.execute(update(Section).values(status="CONFIRMED", prior_enrolled=20))
+    change_rows(Section, status="CONFIRMED", prior_enrolled=20)
     changes, report = updated(files)
     assert changes == {}
     assert not {"status_unchanged", "enrolled_unchanged", "stale"} & {*kinds(report)}
@@ -373,15 +366,13 @@ def test_the_preview_does_not_say_that_all_is_here_if_an_edit_is_not_imported(
 
 def test_files_of_another_term_do_not_update_the_chosen_one(tmp_path: Path, made: Made) -> None:
     assert made
-    with transaction() as session:
-        session.execute(update(Term).values(name="R20 Fall 2027"))
+    change_rows(Term, name="R20 Fall 2027")
     builders.a_term("Spring 2027")
     files = exported(tmp_path / "out", "R20 Fall 2027")
     with pytest.raises(ImportFailedError) as error:
         updated(files, term="Spring 2027", remove=True)
     assert "These files say that they are of “R20 Fall 2027”" in str(error.value)
-    with transaction() as session:
-        session.execute(update(Term).where(Term.name == "R20 Fall 2027").values(name="Gone"))
+    change_rows(Term, Term.name == "R20 Fall 2027", name="Gone")
     with pytest.raises(ImportFailedError, match="would update “Spring 2027”"):
         updated(files, term="Spring 2027")
     days = {"starts": date(2021, 1, 6), "ends": date(2021, 4, 30)}
@@ -419,8 +410,7 @@ def test_the_preview_shows_which_of_many_meetings_change(files: Path, boss: Flas
 def test_the_preview_says_that_the_term_is_published_and_shows_meetings_in_words(
     files: Path, boss: FlaskClient
 ) -> None:
-    with transaction() as session:
-        session.execute(update(Term).values(state="published"))
+    change_rows(Term, state="published")
     set_cell(files, "meetings.csv", "start_time", "12:30PM")
     set_cell(files, "meetings.csv", "location", "Hall 2")
     set_section(files, "credits", "2")

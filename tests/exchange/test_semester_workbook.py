@@ -6,14 +6,12 @@ from pathlib import Path
 import openpyxl
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import update
 
 from portal.catalog.models import Section
-from portal.core.db import transaction
 from portal.people.models import Student
 from tests import cast
 from tests.exchange.campus import Made, imported
-from tests.exchange.makers import TERM, edit_workbook, latest, press, send, set_cell
+from tests.exchange.makers import TERM, change_rows, edit_workbook, latest, press, send, set_cell
 from tests.exchange.oneroster import moved
 from tests.exchange.semester_files import DATES, campus, exported, section, updated, workbook
 
@@ -93,8 +91,7 @@ def test_a_formula_in_an_edited_cell_is_not_computed(book: Path) -> None:
 
 
 def test_a_section_changed_in_the_portal_after_the_export_keeps_its_values(book: Path) -> None:
-    with transaction() as session:
-        session.execute(update(Section).where(Section.crn == "10001").values(capacity=99))
+    change_rows(Section, Section.crn == "10001", capacity=99)
     set_cell(book, "sections", "capacity", 41, row=3)
     changes, report = updated(book)
     assert changes == {}
@@ -103,8 +100,7 @@ def test_a_section_changed_in_the_portal_after_the_export_keeps_its_values(book:
 
 def test_unknown_values_are_named_only_in_edited_rows(book: Path) -> None:
     cast.a_student("sam")
-    with transaction() as session:
-        session.execute(update(Student).values(level="Undergraduate"))
+    change_rows(Student, level="Undergraduate")
     assert updated(book)[1].of("value_unknown") == []
     set_cell(book, "restrictions", "value", "Graduat", key="Graduate")
     [note] = updated(book)[1].of("value_unknown")

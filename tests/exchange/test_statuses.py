@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from portal.backend import backend
 from portal.catalog.models import Section, Term
@@ -19,7 +19,7 @@ from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests import commands, register
 from tests.cast import Cast
-from tests.exchange.makers import latest, page, press, sent, zip_of
+from tests.exchange.makers import change_rows, latest, page, press, sent, zip_of
 from tests.exchange.semester_files import exported, set_section, updated
 from tests.exchange.semester_files import section as the
 from tests.notifications.stories import notices
@@ -176,8 +176,7 @@ def test_a_word_that_is_no_status_of_an_export_changes_nothing(
 
 
 def test_a_status_that_changed_here_after_the_export_stays_and_is_shown(files: Path) -> None:
-    with transaction() as session:
-        session.execute(update(Section).where(Section.crn == "2").values(status="CONFIRMED"))
+    change_rows(Section, Section.crn == "2", status="CONFIRMED")
     edit(files, of_2="Canceled", of_1="Open")
     changes, report = applied(files, cancels=True)
     assert changes == {"status": {"changed": 1}}

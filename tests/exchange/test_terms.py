@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from flask.testing import FlaskClient
-from sqlalchemy import select, text, update
+from sqlalchemy import select, text
 
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
@@ -17,7 +17,8 @@ from portal.runtime.cli import main
 from tests import cast as builders
 from tests.exchange.campus import Campus, imported
 from tests.exchange.class_schedules import ALGORITHMS, HEADINGS, write_csv
-from tests.exchange.makers import page, press, sent
+from tests.exchange.enrolled import the_term
+from tests.exchange.makers import change_rows, page, press, sent
 from tests.exchange.oneroster import School
 from tests.exchange.oneroster import imported as imported_oneroster
 from tests.exchange.semester_files import updated
@@ -36,8 +37,7 @@ def state_of(name: str) -> str:
 
 
 def rename(boss: FlaskClient, name: str) -> Any:
-    with transaction() as session:
-        term = session.scalars(select(Term)).one()
+    term = the_term()
     address = f"/admin/terms/{term.id}/edit"
     form = pages.hidden(boss.get(address).text)
     dates = {"starts_on": str(term.starts_on), "ends_on": str(term.ends_on)}
@@ -62,8 +62,7 @@ def test_imported_term_is_a_draft_until_it_is_published(tmp_path: Path) -> None:
 def test_page_of_an_import_leads_to_publishing_its_term(boss: FlaskClient) -> None:
     import_id = sent(boss, School().zip(), layout="oneroster")
     press(boss, import_id, "apply")
-    with transaction() as session:
-        term = session.scalars(select(Term)).one()
+    term = the_term()
     assert f'href="/admin/terms/{term.id}">Publish the term' in page(boss, import_id)
     assert term_command(term.name, "publish").exit_code == 0
     assert "Publish the term" not in page(boss, import_id)
@@ -79,8 +78,7 @@ def test_command_names_what_is_wrong(tmp_path: Path) -> None:
     refused = term_command("Spring 2021", "archive")
     assert (refused.exit_code, "is a draft" in refused.output) == (1, True)
     term_command("Spring 2021", "publish")
-    with transaction() as session:
-        term = session.scalars(select(Term)).one()
+    term = the_term()
     builders.a_coming_window(term)
     refused = term_command("Spring 2021", "archive")
     assert refused.exit_code == 1
@@ -105,8 +103,7 @@ def test_old_form_sent_again_leaves_a_new_term_of_the_old_name(
     boss: FlaskClient, tmp_path: Path
 ) -> None:
     imported_oneroster(School().write(tmp_path))
-    with transaction() as session:
-        term = session.scalars(select(Term)).one()
+    term = the_term()
     address = f"/admin/terms/{term.id}/edit"
     dates = {"starts_on": str(term.starts_on), "ends_on": str(term.ends_on)}
     form = {**pages.hidden(boss.get(address).text), **dates, "name": "Autumn 2030"}
@@ -123,8 +120,7 @@ def test_term_keeps_its_name_while_an_import_is_pending(
     boss: FlaskClient, tmp_path: Path, state: str
 ) -> None:
     imported_oneroster(School().write(tmp_path))
-    with transaction() as session:
-        session.execute(update(Import).values(state=state))
+    change_rows(Import, state=state)
     sent = rename(boss, "Autumn 2030")
     assert sent.status_code == 409
     assert "while an import is in progress" in sent.text
@@ -160,8 +156,7 @@ def test_other_capitals_or_spaces_mean_the_term_that_there_is(tmp_path: Path, na
 
 def test_a_name_in_capitals_does_not_get_past_the_archive(tmp_path: Path) -> None:
     imported(of_term(tmp_path, ""), "Spring 2021")
-    with transaction() as session:
-        session.execute(update(Term).values(state="archived"))
+    change_rows(Term, state="archived")
     with pytest.raises(ImportFailedError, match="“Spring 2021” is archived"):
         update_with(tmp_path, "", "SPRING 2021")
 
@@ -283,8 +278,7 @@ def test_the_preview_says_what_the_files_lack_and_make_drafts_of(
     boss: FlaskClient, tmp_path: Path
 ) -> None:
     imported(of_term(tmp_path, ""), "Spring 2021")
-    with transaction() as session:
-        session.execute(update(Term).values(state="published"))
+    change_rows(Term, state="published")
     new = ALGORITHMS | {"CRN": "20552", "Sec": "A02", "WL Cap": "many"}
     files = write_csv(tmp_path, [new]) / "schedule.csv"
     shown = page(boss, sent(boss, files.read_bytes(), name="schedule.csv"))

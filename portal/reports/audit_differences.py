@@ -168,7 +168,7 @@ def _counts(counts: dict[str, dict[str, int]]) -> Iterator[str]:
         if parts := [
             str(how) % {"count": moved[name]} for name, how in CHANGED.items() if moved.get(name)
         ]:
-            yield f"{RECORD_NAMES.get(kind, kind)}: {', '.join(parts)}"
+            yield f"{_(RECORD_NAMES.get(kind, kind))}: {', '.join(parts)}"
 
 
 def _options(options: dict[str, Any]) -> Iterator[str]:

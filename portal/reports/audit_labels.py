@@ -149,12 +149,15 @@ CHANGED = {
 }
 LAYOUTS = {"semester": _l("Semester files"), "oneroster": "OneRoster"}
 OPTIONS = {
+    "cancels": _l("Cancel sections"),
     "columns": _l("Columns"),
     "credit_limit": _l("Credit limit"),
     "ends": _l("Last day"),
+    "erase": _l("Delete existing values where these files have blank cells or missing rows"),
     "layout": _l("Files"),
     "leave_out": _l("Apply without refused enrollments"),
     "mapping": _l("Column mapping"),
+    "overwrite": _l("Use the files’ values"),
     "past": _l("Enroll even if refused"),
     "remove": _l("Remove missing records"),
     "starts": _l("First day"),

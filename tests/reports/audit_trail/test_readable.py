@@ -38,6 +38,12 @@ def test_an_import_says_what_it_changed_and_what_was_chosen(admin: FlaskClient) 
     assert output["Settings"] == ("–", settings)
 
 
+def test_what_an_import_changed_is_in_the_readers_language(admin: FlaskClient) -> None:
+    address = f"/admin/audit/{an_entry(after={'counts': COUNTS})}"
+    page = unescape(admin.get(address, headers={"Accept-Language": "es"}).text)
+    assert "Asignaturas: 3 añadidos" in page
+
+
 def test_a_value_of_another_shape_is_shown_unchanged(admin: FlaskClient) -> None:
     output = changed(admin, an_entry(after={"counts": {"course": 3}, "queue": 7, "note": "x"}))
     assert output["Changes"] == ("–", '{"course": 3}')

@@ -238,12 +238,6 @@ def test_another_terms_import_changes_no_course_that_this_term_offers(tmp_path: 
     assert (note.value, note.why.endswith("It stays “Algorithms”.")) == ("Renamed", True)
 
 
-def test_all_missing_files_are_named_at_once(tmp_path: Path) -> None:
-    (tmp_path / "restrictions.csv").write_text("crn,rule\n")
-    with pytest.raises(Exception, match=r"sections\.csv, meetings\.csv, courses\.csv are missing"):
-        imported(tmp_path)
-
-
 def test_a_department_of_another_name_than_the_subject_stays(tmp_path: Path) -> None:
     campus = full()
     campus.rows["courses.csv"][0]["dept_code"] = "COMP"

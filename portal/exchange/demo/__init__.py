@@ -146,6 +146,17 @@ def _complete(session: Session, hashed: str) -> None:
     """Add what the importer does not read. All accounts share a hash: 2,000 would take minutes."""
     session.execute(delete(SourcedId))  # the institution's own files may use the same IDs
     session.execute(update(Account).values(password_hash=hashed))
+    _add_staff(session, hashed)
+    _set_audiences(session)
+    _set_titles_and_holds(session)
+    seats = [{"name": row["name"], "seats": int(row["seats"])} for row in rows("rooms")]
+    rooms = insert(Room).values(seats)
+    session.execute(
+        rooms.on_conflict_do_update(index_elements=["name"], set_={"seats": rooms.excluded.seats})
+    )
+
+
+def _add_staff(session: Session, hashed: str) -> None:
     for row in rows("staff"):
         schedules = select(Department.id).where(Department.code == row["schedules"])
         session.add(
@@ -159,8 +170,10 @@ def _complete(session: Session, hashed: str) -> None:
                 schedules_for=list(session.scalars(schedules)),
             )
         )
-    # Of the students who need a talk with their adviser.
-    adviser = session.scalars(select(Account.id).where(Account.username == "adviser")).one()
+
+
+def _set_audiences(session: Session) -> None:
+    """Limit courses that are not for everyone to their students."""
     subjects = {each.code: each for each in session.scalars(select(Subject))}
     for row in rows("courses"):
         if row["metadata.audience"]:
@@ -169,6 +182,11 @@ def _complete(session: Session, hashed: str) -> None:
             course.public = False
             course.levels, course.years = audience.get("levels", []), audience.get("years", [])
             course.restricted_to = [subjects[code] for code in audience.get("majors", [])]
+
+
+def _set_titles_and_holds(session: Session) -> None:
+    """Give instructors titles, and students holds; one that an adviser lifts needs an adviser."""
+    adviser = session.scalars(select(Account.id).where(Account.username == "adviser")).one()
     holds = {row["kind"]: row for row in rows("holds")}
     for row in rows("users"):
         account = select(Account.id).where(Account.username == row["username"]).scalar_subquery()
@@ -176,18 +194,11 @@ def _complete(session: Session, hashed: str) -> None:
             instructor = update(Instructor).where(Instructor.account_id == account)
             session.execute(instructor.values(title=title))
         if kind := row["metadata.hold"]:
-            student = session.scalars(select(Student.id).where(Student.account_id == account)).one()
-            hold = Hold(student_id=student, **holds[kind])
-            hold.adviser_lifts = kind == "Advising"
-            session.add(hold)
-            if hold.adviser_lifts:
-                session.get_one(Student, student).adviser_id = adviser
-    rooms = insert(Room).values(
-        [{"name": row["name"], "seats": int(row["seats"])} for row in rows("rooms")]
-    )
-    session.execute(
-        rooms.on_conflict_do_update(index_elements=["name"], set_={"seats": rooms.excluded.seats})
-    )
+            student = session.scalars(select(Student).where(Student.account_id == account)).one()
+            advising = kind == "Advising"
+            session.add(Hold(student_id=student.id, adviser_lifts=advising, **holds[kind]))
+            if advising:
+                student.adviser_id = adviser
 
 
 def rows(name: str) -> Iterator[dict[str, str]]:

@@ -171,19 +171,7 @@ def apply(import_id: int, progress: Progress) -> list[int]:
     with _step(import_id, "applying", of="approved", isolation="REPEATABLE READ") as session:
         found = session.get_one(Import, import_id)
         counts, options = found.counts, Options.read(found.options)
-        past = options.past
-        _refuse_archived(session, options)
-        if is_blocked(found):
-            raise ImportFailedError(
-                _k("Some students would be refused. Choose what to do with them.")
-            )
-        if statuses.cancels(session, import_id) and not options.cancels:
-            raise CancelsError(_k("These files cancel sections. Confirm that to apply them."))
-        read_current(session, people=options.people)
-        staging.refuse_protected(session, import_id, Report(), people=options.people)
-        gone = not options.overwrite and edits.uses_deleted_rooms(session, import_id)
-        if gone or current_digest(session, import_id) != found.digest:
-            raise StaleError(CHANGED)
+        _check_as_shown(session, found, options)
         with upserts.recording_section_changes(session, import_id, counts):
             upserts.write_changes(session, import_id, counts, progress)
         try:
@@ -193,15 +181,15 @@ def apply(import_id: int, progress: Progress) -> list[int]:
         edits.remember(session, import_id, counts, overwrite=options.overwrite)
         history.store(session, import_id)
         seats = count_changes(counts.get(ENROLLMENT, {}))
-        if seats and refused_enrollments(session, import_id, past=past):
+        if seats and refused_enrollments(session, import_id, past=options.past):
             raise StaleError(_k("Seats were taken after the preview."))
+        after = {"file": found.name, "sha256": found.sha256, "counts": counts}
         add_audit_entry(
             session,
             "import.apply",
             f"import:{import_id}",
             by=found.account_id,
-            after={"file": found.name, "sha256": found.sha256, "counts": counts}
-            | {"options": found.options},
+            after=after | {"options": found.options},
             reason="" if found.account_id else "command line",
         )
         _finish_step(session, import_id, "enrolling" if seats else "done", of="applying")
@@ -210,6 +198,20 @@ def apply(import_id: int, progress: Progress) -> list[int]:
         import_jobs.clear(session, [import_id], tables)
         session.execute(DELETE_ALL_BUT_ENROLLMENTS, {"id": import_id})
     return terms
+
+
+def _check_as_shown(session: Session, found: Import, options: Options) -> None:
+    """Raise ImportFailedError unless an import can be applied as its preview showed it."""
+    _refuse_archived(session, options)
+    if is_blocked(found):
+        raise ImportFailedError(_k("Some students would be refused. Choose what to do with them."))
+    if statuses.cancels(session, found.id) and not options.cancels:
+        raise CancelsError(_k("These files cancel sections. Confirm that to apply them."))
+    read_current(session, people=options.people)
+    staging.refuse_protected(session, found.id, Report(), people=options.people)
+    gone = not options.overwrite and edits.uses_deleted_rooms(session, found.id)
+    if gone or current_digest(session, found.id) != found.digest:
+        raise StaleError(CHANGED)
 
 
 def apply_enrollments(import_id: int, progress: Progress) -> None:

@@ -31,12 +31,12 @@ def section_part(key: str = "key") -> str:
     return f"{part(1, key)} || E'\\t' || {part(2, key)}"
 
 
-def join_section(key: str) -> str:
-    """Return the SQL that joins the section that a key begins with, if its term is not deleted."""
-    return f"""
-        JOIN terms ON terms.name = {part(1, key)} AND terms.deleted_at IS NULL
-        JOIN sections ON term_id = terms.id AND crn = {part(2, key)}
-    """
+# The changes of sections, or of records whose keys begin with a section's, in terms that live.
+SECTION_CHANGES = f"""
+    import_changes AS changes
+    JOIN terms ON terms.name = {part(1, "changes.key")} AND terms.deleted_at IS NULL
+    JOIN sections ON term_id = terms.id AND crn = {part(2, "changes.key")}
+"""
 
 
 def _read(column: Column[Any]) -> str:

@@ -82,11 +82,9 @@ def test_an_import_that_is_cut_off_goes_on_by_itself(
 
 def test_the_scheduler_fails_the_import_of_a_killed_command(boss: FlaskClient) -> None:
     with transaction() as session:
-        import_jobs.begin(
-            session,
-            import_jobs.NewImport(None, "spring.zip", "", Options(term="Spring")),
-            "reading",
-        )
+        new = import_jobs.NewImport(None, "spring.zip", "", Options(term="Spring"))
+        import_id = import_jobs.begin(session, new)
+        assert import_jobs.change_state(session, import_id, "reading", of=("waiting",))
     runs.resume()
     assert latest().state == "reading"  # whose worker is about to begin
     let_a_minute_pass()

@@ -37,6 +37,6 @@ def test_page_and_report_say_restored(app: Flask, cast: Cast, tmp_path: Path) ->
     back = School().only("users", sam | BACK).zip()
     import_id = sent(browser_of(app, "max"), back, layout="oneroster")
     assert "Accounts: Restored, 1" in page(browser_of(app, "max"), import_id)
-    output = [row[:2] for row in report_rows(latest().id)]
+    output = [row[:2] for row in report_rows(latest().id, "en")]
     assert ["restored", "account"] in output
     assert cast.max

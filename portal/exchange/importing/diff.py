@@ -13,14 +13,16 @@ from portal.exchange.records import KINDS
 Counts = dict[str, dict[str, int]]
 CHANGES = ("added", "restored", "changed", "removed", "unchanged")
 
-NEW_ONLY = {
-    name: [f"'{each.name}'" for each in kind.fields if each.new_only]
-    for name, kind in KINDS.items()
-}
-# The fields that only new records have from files.
-IGNORED = " ".join(
-    f"WHEN '{kind}' THEN ARRAY[{', '.join(names)}]" for kind, names in NEW_ONLY.items() if names
-)
+
+def new_only(kind: str) -> str:
+    """Return the SQL of the fields of a record of that kind that only new ones have from files."""
+    names = {
+        name: [f"'{each.name}'" for each in found.fields if each.new_only]
+        for name, found in KINDS.items()
+    }
+    cases = (f"WHEN '{name}' THEN ARRAY[{', '.join(each)}]" for name, each in names.items() if each)
+    return f"CASE {kind} {' '.join(cases)} ELSE ARRAY[]::text[] END"
+
 
 DELETE_REPEATED = text("""
     DELETE FROM import_rows AS rows USING (
@@ -40,7 +42,7 @@ CHANGED_ROWS = f"""
         SELECT rows.kind, rows.key, rows.removes, here.fields AS before,
             removed.key IS NOT NULL AS deleted, CASE
             WHEN here.fields IS NULL THEN rows.fields ELSE here.fields
-                || (rows.fields - CASE rows.kind {IGNORED} ELSE ARRAY[]::text[] END)
+                || (rows.fields - {new_only("rows.kind")})
         END AS after
         FROM import_rows AS rows LEFT JOIN current_records AS here USING (kind, key)
         LEFT JOIN deleted_records AS removed USING (kind, key)

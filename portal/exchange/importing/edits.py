@@ -6,7 +6,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from portal.core.i18n import _k
-from portal.exchange.importing.diff import IGNORED, Counts
+from portal.exchange.importing.diff import Counts, new_only
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.staging import INSTRUCTOR, Bases
 from portal.exchange.importing.values import change_texts
@@ -35,7 +35,7 @@ EDITED_FIELDS = f"""
     ) AS name
     WHERE rows.import_id = :id AND NOT removes AND here.fields ? name AND rows.fields ? name
         AND rows.kind || E'\\t' || rows.key <> ALL(:current)
-        AND name <> ALL(CASE rows.kind {IGNORED} ELSE ARRAY[]::text[] END)
+        AND name <> ALL({new_only("rows.kind")})
         AND (stale OR made_here OR here.fields -> name IS DISTINCT FROM last.fields -> name)
         AND here.fields -> name IS DISTINCT FROM rows.fields -> name
 """
@@ -173,8 +173,7 @@ REMEMBER_NEW = """
 # the files' as soon as a row is about them, and so is who teaches, except by an edited export.
 REMEMBER = text(f"""
     INSERT INTO imported_records (kind, key, fields, copied)
-    SELECT kind, key, fields - '{{completed,unread}}'::text[]
-        - CASE kind {IGNORED} ELSE ARRAY[]::text[] END, line = 0
+    SELECT kind, key, fields - '{{completed,unread}}'::text[] - {new_only("kind")}, line = 0
     FROM import_rows LEFT JOIN import_changes USING (import_id, kind, key)
     WHERE import_id = :id AND NOT removes AND (NOT exported OR change = 'added' AND (
         kind <> 'teaching' OR {section_part()} IN (

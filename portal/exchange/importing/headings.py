@@ -221,7 +221,7 @@ def made_of(column: str) -> tuple[str, ...]:
     return COLUMNS[column].made_of if column in COLUMNS else ()
 
 
-def completed(values: dict[str, str], year: int | None = None) -> dict[str, str]:
+def completed(values: dict[str, str], year: int | None) -> dict[str, str]:
     """Return a row's values with the columns that others make up.
 
     `year` is that of the term, for dates such as `08/31`.

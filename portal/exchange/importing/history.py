@@ -14,13 +14,13 @@ from portal.exchange.importing.models import Import, SectionImport
 from portal.exchange.importing.report import changed_fields
 from portal.exchange.importing.review import field_name
 from portal.exchange.importing.values import change_texts
-from portal.exchange.record_sql import join_section
+from portal.exchange.record_sql import SECTION_CHANGES
 from portal.people.models import Account
 
 MOST = 20  # imports that a section's page shows
 CHANGED = text(f"""
     SELECT sections.id, changes.kind, changes.key, change, before, after
-    FROM import_changes AS changes {join_section("changes.key")}
+    FROM {SECTION_CHANGES}
     WHERE import_id = :id AND changes.kind IN ('section', 'status', 'teaching')
     ORDER BY sections.id, changes.key COLLATE "C"
 """)

@@ -74,7 +74,7 @@ class NewImport:
     options: Options
 
 
-def begin(session: Session, new: NewImport, state: str = "waiting") -> int:
+def begin(session: Session, new: NewImport) -> int:
     """Begin an import and return its id. Raise Busy while another is being read or applied."""
     delete_expired(session)
     fail_killed_commands(session)
@@ -83,7 +83,7 @@ def begin(session: Session, new: NewImport, state: str = "waiting") -> int:
         name=new.name[:200],
         sha256=new.sha256,
         options=replace(new.options, term=_term_of(session, new.options.term)).as_json(),
-        state=state,
+        state="waiting",
         busy=True,
         expires_at=datetime.now(UTC) + LIFETIME,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, time
 from typing import Any
 
-from portal.catalog.spellings import Unreadable, date_of, days_of, start_of, time_of
+from portal.catalog.spellings import Unreadable, days_of, start_of, time_of
 from portal.core.i18n import _k
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.tables import LONGEST_VALUE, Row
@@ -98,7 +98,7 @@ class Meeting:
         return [self.kind, self.days, *times, *dates, self.room, self.clashes]
 
 
-def read_meeting(row: Row, read_day: ReadDay = date_of) -> Meeting:
+def read_meeting(row: Row, read_day: ReadDay) -> Meeting:
     """Return the meeting of a row; a part that can't be read is TBA."""
     days = _read_days(row)
     times, dates = _read_times(row, days), _read_dates(row, days or 0, read_day)
@@ -153,9 +153,7 @@ def _minutes(starts: time | None, ends: time | None) -> int:
     return (ends.hour - starts.hour) * 60 + ends.minute - starts.minute
 
 
-def read_instructors(
-    row: Row, *, surnames_first: bool | None = None, exact: bool = False
-) -> list[str]:
+def read_instructors(row: Row, *, surnames_first: bool | None, exact: bool = False) -> list[str]:
     """Return the names of the instructors, the primary one first; leave out `Staff`.
 
     `surnames_first` tells how the file writes names with a comma; None if it does not tell. In an

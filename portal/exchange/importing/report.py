@@ -120,7 +120,7 @@ BATCH = 2000
 NOTE = [getattr(ImportNote, each.name) for each in fields(Note)]
 
 
-def report_rows(import_id: int, language: str = "") -> Iterator[list[str]]:
+def report_rows(import_id: int, language: str) -> Iterator[list[str]]:
     """Yield the header, every note, and every field that changes.
 
     Texts for people are in that language; names of kinds and columns are for programs.

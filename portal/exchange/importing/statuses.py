@@ -21,7 +21,7 @@ from portal.exchange.importing.models import Import
 from portal.exchange.importing.staging import Stage
 from portal.exchange.importing.tables import Row
 from portal.exchange.importing.values import value_text
-from portal.exchange.record_sql import join_section
+from portal.exchange.record_sql import SECTION_CHANGES
 from portal.exchange.term_records import STATUS_WORDS, Base
 
 # How systems write a section's status.
@@ -49,7 +49,7 @@ CHANGES = text(f"""
     SELECT sections.id, sections.term_id, sections.version, change = 'removed' AS removed,
         before ->> 'status' AS before, after ->> 'status' AS after,
         courses.code, number, coalesce(nullif(sections.title, ''), courses.title) AS title
-    FROM import_changes AS changes {join_section("changes.key")}
+    FROM {SECTION_CHANGES}
     JOIN courses ON courses.id = course_id
     WHERE import_id = :id
         AND (changes.kind = 'status' OR changes.kind = 'section' AND change = 'removed')

@@ -15,7 +15,7 @@ from portal.catalog.term_catalog import read_catalog
 from portal.catalog.views import SectionView
 from portal.exchange.importing.diff import Counts
 from portal.exchange.importing.tables import Progress
-from portal.exchange.record_sql import join_section, part, section_part
+from portal.exchange.record_sql import SECTION_CHANGES, part, section_part
 from portal.exchange.records import KINDS, write_records
 
 # Kinds that are not written as rows: the ledger decides enrollments, and each new status of a
@@ -69,7 +69,7 @@ def count_changes(found: dict[str, int]) -> int:
 # Existing sections whose fields or teachers change.
 AFFECTED = f"""
     SELECT sections.id, sections.term_id, changes.kind, changes.before, changes.after
-    FROM import_changes AS changes {join_section("changes.key")}
+    FROM {SECTION_CHANGES}
     WHERE import_id = :id AND sections.deleted_at IS NULL
         AND changes.kind IN ('section', 'teaching')
         AND (changes.kind = 'teaching' OR change = 'changed')

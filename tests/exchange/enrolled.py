@@ -8,7 +8,7 @@ from portal.catalog.models import Section, Term
 from portal.catalog.term_catalog import forget
 from portal.core.db import transaction
 from portal.ledger.types import Outcome
-from portal.people.models import Student
+from portal.people.models import Account, Student
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.recorder import drain
 from portal.registration import limits
@@ -27,6 +27,12 @@ def the_term() -> Any:
     """The only term that there is."""
     with transaction() as session:
         return session.scalars(select(Term)).one()
+
+
+def the_account(username: str) -> Account:
+    """An account, also a removed one."""
+    with transaction() as session:
+        return session.scalars(select(Account).where(Account.username == username)).one()
 
 
 def publish() -> None:

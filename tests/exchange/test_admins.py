@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 
 from portal.catalog.models import Instructor
 from portal.core.db import transaction
 from portal.people.models import Account, Student
 from tests import cast as builders
 from tests.cast import Cast
+from tests.exchange.enrolled import the_account
 from tests.exchange.makers import change_rows, latest, page, press, sent
 from tests.exchange.oneroster import School
 
@@ -63,9 +64,7 @@ def test_an_account_that_becomes_admin_after_the_preview_is_not_changed(boss: Fl
     change_rows(Account, Account.username == "mia", is_admin=True)
     press(boss, import_id, "apply")
     assert "has changed since the preview" in page(boss, import_id)
-    with transaction() as session:
-        mia = session.scalars(select(Account).where(Account.username == "mia")).one()
-    assert mia.deleted_at is None
+    assert the_account("mia").deleted_at is None
 
 
 def test_an_admin_whose_address_alone_differs_keeps_it(boss: FlaskClient, cast: Cast) -> None:
@@ -74,9 +73,7 @@ def test_an_admin_whose_address_alone_differs_keeps_it(boss: FlaskClient, cast: 
     assert ADMIN in page(boss, import_id)
     press(boss, import_id, "apply")
     assert latest().state == "done"
-    with transaction() as session:
-        kept = session.scalar(select(Account.email).where(Account.username == "max"))
-    assert kept == cast.max.email
+    assert the_account("max").email == cast.max.email
 
 
 @pytest.mark.parametrize("role", ["auditor", "adviser", "scheduler"])
@@ -93,8 +90,8 @@ def test_an_account_with_a_role_for_staff_keeps_its_name_and_address(
     assert page(boss, import_id).count(STAFF) == 1
     press(boss, import_id, "apply")
     assert latest().state == "done"
+    zoe = the_account("zoe")
     with transaction() as session:
-        zoe = session.scalars(select(Account).where(Account.username == "zoe")).one()
         year = session.scalar(select(Student.year).where(Student.account_id == zoe.id))
     assert zoe.email != "elsewhere@u.example"
     assert year == "Senior"  # the rest of the row
@@ -103,9 +100,7 @@ def test_an_account_with_a_role_for_staff_keeps_its_name_and_address(
 def test_staff_with_another_name_or_in_no_file_are_not_removed(boss: FlaskClient) -> None:
     everyone = [person(name, name.title()) for name in ("zoe", "mia", "ada")]
     press(boss, send(boss, whole(*everyone)), "apply")
-    with transaction() as session:
-        staff = update(Account).where(Account.username.in_(["zoe", "mia"]))
-        session.execute(staff.values(staff_roles=["adviser"]))
+    change_rows(Account, Account.username.in_(["zoe", "mia"]), staff_roles=["adviser"])
     import_id = send(boss, whole(person("zoe", "Zoë")), remove="yes")
     shown = page(boss, import_id)
     assert (shown.count(STAFF), shown.count(ADMIN)) == (1, 1)
@@ -114,8 +109,7 @@ def test_staff_with_another_name_or_in_no_file_are_not_removed(boss: FlaskClient
     with transaction() as session:
         gone = session.scalars(select(Account.username).where(Account.deleted_at.is_not(None)))
         assert gone.all() == ["ada"]
-        roles = session.scalar(select(Account.staff_roles).where(Account.username == "zoe"))
-    assert roles == ["adviser"]
+    assert the_account("zoe").staff_roles == ["adviser"]
 
 
 def test_advisees_of_a_removed_account_have_no_adviser(boss: FlaskClient, cast: Cast) -> None:
@@ -132,8 +126,7 @@ def test_an_admin_can_not_be_disabled_by_a_file(boss: FlaskClient) -> None:
     import_id = send(boss, whole(disabled, person("zoe", "Zoe")))
     assert ADMIN in page(boss, import_id)
     press(boss, import_id, "apply")
-    with transaction() as session:
-        assert session.scalar(select(Account.deleted_at).where(Account.username == "max")) is None
+    assert the_account("max").deleted_at is None
 
 
 def test_an_admin_whose_row_is_refused_becomes_no_student(boss: FlaskClient, cast: Cast) -> None:
@@ -160,8 +153,7 @@ def test_a_removed_account_loses_its_roles(boss: FlaskClient) -> None:
     builders.an_account("zoe", staff_roles=["auditor"])
     gone = person("zoe", "Zoe") | {"enabledUser": "false"}
     press(boss, send(boss, whole(gone)), "apply")
-    with transaction() as session:
-        zoe = session.scalars(select(Account).where(Account.username == "zoe")).one()
+    zoe = the_account("zoe")
     assert zoe.deleted_at
     assert zoe.staff_roles == []
 
@@ -171,5 +163,4 @@ def test_a_removed_admin_is_not_restored(boss: FlaskClient) -> None:
     import_id = send(boss, whole(person("mia", "Mia"), person("zoe", "Zoe")))
     assert ADMIN in page(boss, import_id)
     press(boss, import_id, "apply")
-    with transaction() as session:
-        assert session.scalar(select(Account.deleted_at).where(Account.username == "mia"))
+    assert the_account("mia").deleted_at

@@ -14,6 +14,8 @@ from portal.exchange.importing.failures import ImportFailedError
 from portal.people.models import Account, Student
 from tests import cast as builders
 from tests.exchange.campus import kinds
+from tests.exchange.enrolled import the_account, the_term
+from tests.exchange.makers import change_rows
 from tests.exchange.oneroster import School, imported, moved
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -78,8 +80,7 @@ def test_an_account_of_an_admin_is_left_alone(tmp_path: Path) -> None:
     builders.an_account("tlee", is_admin=True)
     _counts, report = imported(School().write(tmp_path))
     assert kinds(report)["admin"] == 1
-    with transaction() as session:
-        assert session.scalar(select(Account.name).where(Account.username == "tlee")) == "Tlee"
+    assert the_account("tlee").name == "Tlee"
 
 
 ENROLLED = {"classSourcedId": "90001", "userSourcedId": "u-t", "role": "teacher"}
@@ -130,17 +131,13 @@ def test_what_can_not_be_is_refused_and_the_rest_is_imported(
 
 def test_a_term_does_not_end_before_its_deadlines(tmp_path: Path) -> None:
     imported(School().write(tmp_path))
-    with transaction() as session:
-        session.scalars(select(Term)).one().withdraw_deadline = date(2030, 12, 10)
+    change_rows(Term, withdraw_deadline=date(2030, 12, 10))
     for last, refused in (("2030-12-09", 1), ("2030-12-10", 0)):
         school = School()
         school.rows["academicSessions"][1]["endDate"] = last
         _counts, report = imported(school.write(tmp_path))
         assert kinds(report).get("late_deadline", 0) == refused
-        with transaction() as session:
-            assert (
-                session.scalars(select(Term)).one().ends_on == date.fromisoformat(last)
-            ) != bool(refused)
+        assert (the_term().ends_on == date.fromisoformat(last)) != bool(refused)
 
 
 def test_a_delta_changes_only_the_fields_that_differ(tmp_path: Path) -> None:
@@ -157,10 +154,7 @@ def test_a_delta_changes_only_the_fields_that_differ(tmp_path: Path) -> None:
     }
     counts, _report = imported(School().only("users", change).write(tmp_path))
     assert moved(counts)["account"] == {"changed": 1}
-    with transaction() as session:
-        assert (
-            session.scalar(select(Account.name).where(Account.username == "spark")) == "Sammy Park"
-        )
+    assert the_account("spark").name == "Sammy Park"
 
 
 def test_a_change_that_is_older_than_what_is_known_is_refused(tmp_path: Path) -> None:
@@ -208,11 +202,9 @@ def test_what_is_to_be_deleted_goes_and_comes_back(tmp_path: Path) -> None:
     assert taught() == []
     with transaction() as session:
         assert session.scalars(select(Section.status)).all() == ["CANCELED"]
-        student = session.scalars(select(Account).where(Account.username == "spark")).one()
-    assert student.deleted_at
+    assert the_account("spark").deleted_at
     imported(School().only("users", School().rows["users"][1]).write(tmp_path))
-    with transaction() as session:
-        assert session.scalar(select(Account.deleted_at).where(Account.id == student.id)) is None
+    assert the_account("spark").deleted_at is None
 
 
 def test_a_disabled_user_can_not_log_in(tmp_path: Path) -> None:
@@ -220,8 +212,7 @@ def test_a_disabled_user_can_not_log_in(tmp_path: Path) -> None:
     imported(school.write(tmp_path))
     school.rows["users"][1]["enabledUser"] = "false"
     imported(school.write(tmp_path))
-    with transaction() as session:
-        gone = session.scalars(select(Account).where(Account.username == "spark")).one()
+    gone = the_account("spark")
     assert gone.deleted_at
     assert gone.session_epoch == 2
 

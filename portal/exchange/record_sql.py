@@ -31,6 +31,13 @@ def section_part(key: str = "key") -> str:
     return f"{part(1, key)} || E'\\t' || {part(2, key)}"
 
 
+def instructor_part(key: str) -> str:
+    """Return the SQL of what follows the section in the key of a teaching: who teaches it."""
+    return f"regexp_replace({key}, '^[^\\t]*\\t[^\\t]*\\t', '')"
+
+
+# The key of an instructor who is no user, out of the tables of instructors and departments.
+INSTRUCTOR_NAME = "instructors.name || E'\\t' || coalesce(departments.code, '')"
 # The changes of sections, or of records whose keys begin with a section's, in terms that live.
 SECTION_CHANGES = f"""
     import_changes AS changes

@@ -11,7 +11,16 @@ from portal.catalog.section_fields import PLAIN
 from portal.catalog.term_fields import TERM_RULES, TermRule
 from portal.core.i18n import _k
 from portal.exchange.importing.failures import ImportFailedError
-from portal.exchange.record_sql import CHANGED, REMOVED, Child, Field, Kind, part, section_part
+from portal.exchange.record_sql import (
+    CHANGED,
+    INSTRUCTOR_NAME,
+    REMOVED,
+    Child,
+    Field,
+    Kind,
+    part,
+    section_part,
+)
 from portal.people.student_fields import StudentDetails
 
 
@@ -363,12 +372,12 @@ SECTION_KEYS = """
 """
 # The key of a teacher is the name and department, which no two should share. The first teacher of
 # an account has that account as the key.
-INSTRUCTOR_KEYS = """
+INSTRUCTOR_KEYS = f"""
     SELECT DISTINCT ON (key) key, id FROM (
         SELECT instructors.id, CASE
             WHEN instructors.id = min(instructors.id) OVER (PARTITION BY accounts.id)
                 AND accounts.id IS NOT NULL THEN '@' || accounts.username
-            ELSE instructors.name || E'\\t' || coalesce(departments.code, '')
+            ELSE {INSTRUCTOR_NAME}
         END AS key
         FROM instructors
         LEFT JOIN accounts ON accounts.id = instructors.account_id

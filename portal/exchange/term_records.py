@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from portal.exchange.record_sql import part
+from portal.exchange.record_sql import instructor_part, part
 from portal.exchange.records import KINDS, read_keys
 
 Fields = dict[str, Any]
@@ -35,8 +35,7 @@ COURSES = """
 """
 INSTRUCTORS = f"""
     SELECT here.key, instructors.name FROM ({{records}}) AS here
-    JOIN instructor_keys AS keys
-        ON keys.key = regexp_replace(here.key, '^[^\\t]*\\t[^\\t]*\\t', '')
+    JOIN instructor_keys AS keys ON keys.key = {instructor_part("here.key")}
     JOIN instructors USING (id)
     WHERE {part(1, "here.key")} = :term ORDER BY instructors.name COLLATE "C", here.key COLLATE "C"
 """

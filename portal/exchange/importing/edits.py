@@ -10,7 +10,7 @@ from portal.exchange.importing.diff import Counts, new_only
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.staging import INSTRUCTOR, Bases
 from portal.exchange.importing.values import change_texts
-from portal.exchange.record_sql import part, section_part
+from portal.exchange.record_sql import INSTRUCTOR_NAME, part, section_part
 from portal.exchange.records import KINDS, read_keys
 
 EDITED, STALE, OVERWRITTEN, REMOVED = "edited", "stale", "overwritten", "removed_here"
@@ -68,8 +68,7 @@ KEEP_ADDED = text(f"""
     WHERE rows.import_id = :id AND rows.kind = 'teaching' AND fields ? 'instead'
         AND keys.key = {INSTRUCTOR} AND NOT EXISTS (
             SELECT FROM imported_records AS last WHERE last.kind = rows.kind AND last.key IN (
-                rows.key, {section_part("rows.key")} || E'\\t' || instructors.name || E'\\t'
-                    || coalesce(departments.code, '')
+                rows.key, {section_part("rows.key")} || E'\\t' || {INSTRUCTOR_NAME}
             )
         )
     RETURNING rows.key, rows.file, rows.line, instructors.name, fields ->> 'instead' AS instead

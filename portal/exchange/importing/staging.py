@@ -20,7 +20,7 @@ from portal.exchange.importing.models import SourcedId
 from portal.exchange.importing.report import Note, Report, readable_key
 from portal.exchange.importing.section_rules import is_plain
 from portal.exchange.importing.tables import Row
-from portal.exchange.record_sql import part, section_part
+from portal.exchange.record_sql import INSTRUCTOR_NAME, instructor_part, part, section_part
 from portal.exchange.term_records import TermRecords, read_term_records
 from portal.ledger.types import DEADLINES
 
@@ -333,11 +333,10 @@ RESOLVE_REMOVALS = text("""
 DELETE_UNRESOLVED = text(
     "DELETE FROM import_rows WHERE import_id = :id AND kind IN ('by_id', 'id_removal')"
 )
-# The key of the teacher in that of a teaching, which begins with a term and a number.
-INSTRUCTOR = "regexp_replace(rows.key, '^[^\\t]*\\t[^\\t]*\\t', '')"
+INSTRUCTOR = instructor_part("rows.key")
 # Teachers with an account that was linked after earlier files, by their names in files.
-LINKED_NAMES = """
-    SELECT instructors.name || E'\\t' || coalesce(code, '') AS name, min(key) AS key
+LINKED_NAMES = f"""
+    SELECT {INSTRUCTOR_NAME} AS name, min(key) AS key
     FROM instructor_keys JOIN instructors USING (id)
     LEFT JOIN departments ON departments.id = department_id
     WHERE starts_with(key, '@') GROUP BY 1 HAVING count(*) = 1

@@ -116,12 +116,22 @@ class Job(RqJob):
         return Executions(self.id, connection=self.connection)
 
 
+def queue_of(redis: Redis, name: str) -> Queue:
+    return Queue(name, connection=redis, serializer=JSONSerializer)
+
+
+def find_jobs(redis: Redis, ids: Iterable[str]) -> list[RqJob]:
+    """Return the jobs of these ids that still exist."""
+    found = Job.fetch_many(ids, connection=redis, serializer=JSONSerializer)
+    return [job for job in found if job]
+
+
 def enqueue(term: int, workers: Iterable[str]) -> None:
     """Enqueue jobs of JOBS for a term; the scheduler repeats a failed call."""
     for worker in workers:
         try:
             name = QUEUE_OF.get(worker, worker)
-            _enqueue(Queue(name, connection=_redis(), serializer=JSONSerializer), term, worker)
+            _enqueue(queue_of(_redis(), name), term, worker)
         except RedisError as error:
             log.warning("The worker %s could not be called: %s", worker, error)
 
@@ -164,7 +174,7 @@ def enqueue_background(
 
     It may take so many seconds. Raises RedisError.
     """
-    queue = Queue("background", connection=_redis(), serializer=JSONSerializer)
+    queue = queue_of(_redis(), "background")
     if all(job_subject(each) != subject for each in queue.job_ids):
         _add(queue, f"jobs.background.{job}", number, subject, seconds, retry=retry)
 

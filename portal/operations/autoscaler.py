@@ -9,11 +9,9 @@ from time import time
 from typing import Any
 
 from redis import Redis
-from rq import Queue
-from rq.job import Job
-from rq.serializers import JSONSerializer
 
 from portal.core import flags
+from portal.core.queue import find_jobs, queue_of
 from portal.core.scaling import POOLS, Pool
 from portal.operations import workers
 from portal.operations.backlog import Backlog
@@ -97,10 +95,8 @@ class Autoscaler:
 
     def _oldest(self, name: str) -> float:
         """Return the seconds that the first job of a queue has waited."""
-        queue = Queue(name, connection=self.redis, serializer=JSONSerializer)
-        ids = queue.get_job_ids(0, 1)
-        for job in Job.fetch_many(ids, connection=self.redis, serializer=JSONSerializer):
-            if job and job.enqueued_at:
+        for job in find_jobs(self.redis, queue_of(self.redis, name).get_job_ids(0, 1)):
+            if job.enqueued_at:
                 return (datetime.now(UTC) - job.enqueued_at).total_seconds()
         return 0.0
 

@@ -6,7 +6,6 @@ in PostgreSQL, and is retried after a rest.
 
 import logging
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -20,7 +19,7 @@ from rq.serializers import JSONSerializer
 
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
-from portal.core.queue import NO_TERM, QUEUES, Job, enqueue, job_subject
+from portal.core.queue import NO_TERM, QUEUES, Job, enqueue, find_jobs, job_subject, queue_of
 from portal.notifications import outbox
 from portal.notifications.models import OutboxEntry, Outgoing
 from portal.notifications.webhooks.models import Delivery
@@ -63,8 +62,8 @@ def counts(redis: Redis) -> dict[str, int]:
 
 def find_all(redis: Redis, queues: Iterable[str] = QUEUES) -> list[DeadLetter]:
     """Return the dead letters, oldest first."""
-    found = [_letter(job) for name in queues for job in _jobs(redis, name)]
-    return sorted(found, key=lambda letter: letter.died_at)
+    ids = [job for name in queues for job in _registry(redis, name).get_job_ids()]
+    return sorted(map(_letter, find_jobs(redis, ids)), key=lambda letter: letter.died_at)
 
 
 def retry(redis: Redis, letter: DeadLetter) -> bool:
@@ -80,12 +79,10 @@ def retry(redis: Redis, letter: DeadLetter) -> bool:
 
 def discard(redis: Redis, letter: DeadLetter) -> bool:
     """Discard it; return False if it is gone."""
-    if not _registry(redis, letter.queue).remove(
-        letter.id
-    ):  # it may have been retried: then it must stay
-        return False
-    with suppress(NoSuchJobError):
-        Job.fetch(letter.id, connection=redis, serializer=JSONSerializer).delete()
+    if not _registry(redis, letter.queue).remove(letter.id):
+        return False  # it may have been retried: then it must stay
+    for job in find_jobs(redis, [letter.id]):
+        job.delete()
     return True
 
 
@@ -177,12 +174,6 @@ class Watch:
         self._counts = counts(self.redis) if changed else found
 
 
-def _jobs(redis: Redis, queue: str) -> Sequence[RqJob]:
-    ids = _registry(redis, queue).get_job_ids()
-    found = Job.fetch_many(ids, connection=redis, serializer=JSONSerializer)
-    return [job for job in found if job]
-
-
 def _letter(job: RqJob) -> DeadLetter:
     result: Any = job.latest_result()
     trace = str(result.exc_string or "") if result else ""
@@ -193,4 +184,5 @@ def _letter(job: RqJob) -> DeadLetter:
 
 
 def _registry(redis: Redis, queue: str) -> FailedJobRegistry:
-    return FailedJobRegistry(queue, connection=redis, serializer=JSONSerializer)
+    found: FailedJobRegistry = queue_of(redis, queue).failed_job_registry
+    return found

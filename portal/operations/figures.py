@@ -169,6 +169,10 @@ class Stored:
     rounds: list[Round]  # those that can't go on by themselves
     draws: list[DrawCodes]  # whose codes are late
 
+    def unrecorded(self, term: TermNow) -> int:
+        """Return how many events of a term PostgreSQL does not have yet."""
+        return max(0, term.seq - self.recorded.get(term.term.id, 0))
+
 
 @dataclass(frozen=True)
 class Figures:
@@ -191,8 +195,7 @@ class Figures:
         """Return how many events PostgreSQL does not have yet."""
         if self.terms is None or self.stored is None:
             return None
-        recorded = self.stored.recorded
-        return sum(max(0, each.seq - recorded.get(each.term.id, 0)) for each in self.terms)
+        return sum(self.stored.unrecorded(each) for each in self.terms)
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, wait
 
 from redis import RedisError
-from rq import Queue
 from sqlalchemy import NullPool, create_engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from portal.core import ledger_servers, logs, redis_clients, schema
 from portal.core.db import with_driver
+from portal.core.queue import queue_of
 from portal.core.settings import Settings
 from portal.ledger import replicas
 from portal.ledger.function_library import prefix
@@ -94,8 +94,7 @@ class Checks:
 
     def _workers(self) -> Iterable[str]:
         for name in PROMISED:
-            queue = Queue(name, connection=self.redis)
-            if not any(map(alive, workers(self.redis, queue))):
+            if not any(map(alive, workers(self.redis, queue_of(self.redis, name)))):
                 yield f"{name} worker"
 
 

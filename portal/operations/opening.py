@@ -87,7 +87,7 @@ def read_opening(term: int, window: WindowView) -> Opening:
         ready=ready,
         tally=tally(backend().ledger, [term], at, window.id),
         answers=answers,
-        unrecorded=_unrecorded(found, of_term),
+        unrecorded=found.stored.unrecorded(of_term) if found.stored and of_term else None,
         lag=found.stored.lag if found.stored else None,
         alarms=opening_alarms(found, now, ready, answers.last_minute),
         others=_windows(found),
@@ -125,9 +125,3 @@ def _urgency(found: tuple[TermNow, WindowNow]) -> tuple[int, int, int]:
 
 def _windows(found: Figures) -> list[tuple[TermNow, WindowNow]]:
     return [(term, now) for term in found.terms or () for now in term.windows]
-
-
-def _unrecorded(found: Figures, term: TermNow | None) -> int | None:
-    if term is None or found.stored is None:
-        return None
-    return max(0, term.seq - found.stored.recorded.get(term.term.id, 0))

@@ -19,9 +19,6 @@ from redis import Redis
 from redis.exceptions import ConnectionError as LostConnection
 from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as LateReply
-from rq import Queue
-from rq.job import Job
-from rq.serializers import JSONSerializer
 from sqlalchemy import func, or_, select, text
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
@@ -33,6 +30,7 @@ from portal.core.audit_trail import AuditEntry
 from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.core.moments import milliseconds
+from portal.core.queue import find_jobs, queue_of
 from portal.exchange.importing import import_jobs
 from portal.ledger.replicas import in_sync
 from portal.notifications import outbox
@@ -273,10 +271,9 @@ def _set_jobs(gauges: Gauges, jobs: Jobs) -> None:
     redis = backend().redis
     with redis.pipeline(transaction=False) as pipe:
         for queue in jobs.queues:
-            pipe.lindex(Queue(queue.name, connection=redis).key, 0)
+            pipe.lindex(queue_of(redis, queue.name).key, 0)
         ids = [head.decode() for head in pipe.execute() if head]
-    heads = Job.fetch_many(ids, connection=redis, serializer=JSONSerializer)
-    since = {job.origin: job.enqueued_at for job in heads if job}
+    since = {job.origin: job.enqueued_at for job in find_jobs(redis, ids)}
     for queue in jobs.queues:
         gauges.set("queue_paused", queue.paused, queue.name)
         gauges.set("queue_jobs", queue.waiting + queue.later, queue.name)

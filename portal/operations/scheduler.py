@@ -10,14 +10,12 @@ from time import monotonic
 from redis import Redis
 from redis.exceptions import LockError, RedisError
 from redis.lock import Lock
-from rq import Queue
-from rq.serializers import JSONSerializer
 
 from portal.backend import backend
 from portal.core import scaling
 from portal.core.latency import LateAnswers
 from portal.core.outage import AWAY, Backoff
-from portal.core.queue import KEPT
+from portal.core.queue import KEPT, queue_of
 from portal.core.redis_clients import commands
 from portal.exchange.exporting import export_jobs
 from portal.exchange.importing import runs
@@ -75,7 +73,7 @@ class Every:
 
 def enqueue_cleanup(redis: Redis) -> None:
     """Enqueue the deletion of old data."""
-    queue = Queue("background", connection=redis, serializer=JSONSerializer)
+    queue = queue_of(redis, "background")
     queue.enqueue(CLEANUP_JOB, job_id="cleanup", result_ttl=0, failure_ttl=KEPT)
 
 

@@ -12,7 +12,7 @@ from rq.worker import BaseWorker, WorkerStatus
 
 from portal.core import flags, job_counts
 from portal.core.job_counts import JobCounts
-from portal.core.queue import QUEUES, pause_flag
+from portal.core.queue import QUEUES, pause_flag, queue_of
 
 SILENCE = timedelta(seconds=20)  # a worker sends a heartbeat every 5 seconds
 STATES = {
@@ -76,7 +76,7 @@ def workers(redis: Redis, queue: Queue | None = None) -> list[BaseWorker]:
 def queues(redis: Redis) -> list[QueueState]:
     with redis.pipeline(transaction=False) as pipe:
         for name in QUEUES:
-            queue = Queue(name, connection=redis)
+            queue = queue_of(redis, name)
             pipe.llen(queue.key)
             pipe.zcard(queue.scheduled_job_registry.key)
             pipe.zcard(queue.failed_job_registry.key)

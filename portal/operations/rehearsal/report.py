@@ -163,11 +163,8 @@ class Rehearsal:
             return None
         return AdmissionLimits(self.advice["per_minute"], self.advice["at_once"])
 
-    def doubts(self, processes: int) -> list[str]:
-        """Return in sentences why its advice may not fit a portal with so many web processes."""
-        return list(self._doubts(processes))
-
-    def _doubts(self, processes: int) -> Iterator[str]:
+    def doubts(self, processes: int) -> Iterator[str]:
+        """Yield sentences on why its advice may not fit a portal with so many web processes."""
         days = (datetime.now(UTC) - self.at) // timedelta(days=1)
         if days >= OLD // timedelta(days=1):
             yield _n(

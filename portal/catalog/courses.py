@@ -5,11 +5,10 @@ credits, prerequisites, corequisites and a title of its own. A new one begins wi
 course. Existing ones follow a change only in the chosen terms.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
 
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
@@ -17,9 +16,24 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog import sections
-from portal.catalog.deletion import REQUIRES, Dependency, InTheWay, Obstacle, find_obstacles
+from portal.catalog.deletion import (
+    REQUIRES,
+    Dependency,
+    InTheWay,
+    Obstacle,
+    find_obstacles,
+    lock_terms,
+)
 from portal.catalog.models import Course, Department, Section, Subject, Term
-from portal.catalog.record_details import RecordChange, RecordDetails, Taken, described, text, texts
+from portal.catalog.record_details import (
+    RecordChange,
+    RecordDetails,
+    Taken,
+    by_code,
+    described,
+    text,
+    texts,
+)
 from portal.catalog.requisites import Tree
 from portal.catalog.section_fields import (
     LONGEST_NOTE,
@@ -158,8 +172,7 @@ def edit(
     seen; InTheWay if something needs its code; Taken; and Stale or NotPossible of
     `catalog.sections` for a section.
     """
-    # As deletions and imports do: no section of the course is added meanwhile.
-    session.execute(select(Term.id).order_by(Term.id).with_for_update(key_share=True))
+    lock_terms(session)
     course = session.get_one(Course, course_id, with_for_update=True)
     before, wanted = details(session, course), change.wanted
     if not change.differs(before, course.deleted_at):
@@ -244,10 +257,10 @@ def _write(session: Session, course: Course, wanted: CourseDetails) -> None:
     if course.code != wanted.code or course.subject_id is None:
         course.subject_id = _subject(session, wanted)
     wanted.write_plain(course)
-    [department] = _known(session, Department, [wanted.department])
+    [department] = by_code(session, Department, [wanted.department], locked=True).values()
     course.department_id = department.id
     course.credits_min, course.credits_max = wanted.credits
-    course.restricted_to = _known(session, Subject, wanted.majors)
+    course.restricted_to = list(by_code(session, Subject, wanted.majors, locked=True).values())
 
 
 def _subject(session: Session, wanted: CourseDetails) -> int:
@@ -255,20 +268,10 @@ def _subject(session: Session, wanted: CourseDetails) -> int:
     code = subject_of(wanted.code)
     subject = session.scalar(select(Subject).where(Subject.code == code))
     if subject is None:
-        [department] = _known(session, Department, [wanted.department])
+        [department] = by_code(session, Department, [wanted.department], locked=True).values()
         subject = Subject(code=code, name=code, department_id=department.id)
         session.add(subject)
         session.flush()
     if subject.deleted_at:
         raise ChangedMeanwhile
     return subject.id
-
-
-def _known(session: Session, model: Any, codes: Iterable[str]) -> list[Any]:
-    """Return the departments or subjects with these codes, locked against their deletion."""
-    wanted = set(codes)
-    found = select(model).where(model.code.in_(wanted), model.deleted_at.is_(None))
-    rows = list(session.scalars(found.order_by(model.id).with_for_update(read=True)))
-    if len(rows) != len(wanted):
-        raise ChangedMeanwhile
-    return rows

@@ -34,6 +34,11 @@ SECTIONS = """
     WHERE sections.deleted_at IS NULL AND sections.status <> 'CANCELED'
     AND terms.deleted_at IS NULL AND terms.ends_on >= now()::date
 """
+# Whether students have a seat in a section, or wait for one.
+HAS_STUDENTS = """
+    (sections.id IN (SELECT section_id FROM enrollments WHERE state = 'enrolled') OR sections.id IN
+    (SELECT section_id FROM waitlist_positions WHERE state IN ('waiting', 'passed')))
+"""
 # Whether the course with `code` is in the trees of a section or of a course.
 REQUIRES = """
     EXISTS (
@@ -63,6 +68,15 @@ class Kind:
     title: InstrumentedAttribute[str]
     dependencies: Sequence[Dependency]
     needs: Sequence[Dependency] = ()  # deleted records without which it can't be restored
+
+
+def _needs(label: Any, table: str, needing: str) -> Dependency:
+    """Return that a record needs the one of another table which its column names, if deleted."""
+    return Dependency(
+        label,
+        f"SELECT {table}s.code FROM {table}s JOIN {needing} ON {table}_id = {table}s.id"
+        f" WHERE {needing}.id = :id AND {table}s.deleted_at IS NOT NULL",
+    )
 
 
 KINDS: dict[str, Kind] = {
@@ -103,14 +117,7 @@ KINDS: dict[str, Kind] = {
                 " WHERE subject_id = :id AND deleted_at IS NULL",
             ),
         ),
-        (
-            Dependency(
-                _l("Departments"),
-                "SELECT departments.code FROM departments JOIN subjects"
-                " ON department_id = departments.id"
-                " WHERE subjects.id = :id AND departments.deleted_at IS NOT NULL",
-            ),
-        ),
+        (_needs(_l("Departments"), "department", "subjects"),),
     ),
     "course": Kind(
         _l("Courses"),
@@ -129,17 +136,8 @@ KINDS: dict[str, Kind] = {
             ),
         ),
         (
-            Dependency(
-                _l("Subjects"),
-                "SELECT subjects.code FROM subjects JOIN courses ON subject_id = subjects.id"
-                " WHERE courses.id = :id AND subjects.deleted_at IS NOT NULL",
-            ),
-            Dependency(
-                _l("Departments"),
-                "SELECT departments.code FROM departments JOIN courses"
-                " ON department_id = departments.id"
-                " WHERE courses.id = :id AND departments.deleted_at IS NOT NULL",
-            ),
+            _needs(_l("Subjects"), "subject", "courses"),
+            _needs(_l("Departments"), "department", "courses"),
         ),
     ),
     "room": Kind(
@@ -173,9 +171,7 @@ KINDS: dict[str, Kind] = {
             ),
             Dependency(
                 WITH_STUDENTS,
-                SECTIONS + "AND sections.term_id = :id AND (sections.id IN (SELECT section_id"
-                " FROM enrollments WHERE state = 'enrolled') OR sections.id IN (SELECT section_id"
-                " FROM waitlist_positions WHERE state IN ('waiting', 'passed')))",
+                f"{SECTIONS} AND sections.term_id = :id AND {HAS_STUDENTS}",
             ),
             Dependency(
                 _l("Undecided applications"),
@@ -294,8 +290,7 @@ def change(
     Raises InTheWay.
     """
     model = KINDS[record.kind].model
-    # Changes of sections lock their term first: none comes between the check and the change.
-    session.execute(select(Term.id).order_by(Term.id).with_for_update(key_share=True))
+    lock_terms(session)
     row = session.get_one(model, record.id, with_for_update=True)
     if (row.deleted_at is not None) == delete:
         return False
@@ -306,6 +301,11 @@ def change(
     session.execute(update(Term).values(catalog_version=Term.catalog_version + 1))
     note_change(session, record.subject, delete=delete, by=by, reason=reason)
     return True
+
+
+def lock_terms(session: Session) -> None:
+    """Let no section be added or changed meanwhile: that locks its term first."""
+    session.execute(select(Term.id).order_by(Term.id).with_for_update(key_share=True))
 
 
 def note_change(

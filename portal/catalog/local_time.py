@@ -126,7 +126,7 @@ class LocalClock:
     def moment(self, text: str, *, second: bool | None = None) -> int:
         """Return the ms of a local time as a form sends it; `second` picks one that comes twice.
 
-        Raises ValueError if it is not a time, NotOnTheClock or TwiceOnTheClock.
+        Raises ValueError if it is not a time, SkippedTime or AmbiguousTime.
         """
         naive = datetime.fromisoformat(text)
         if naive.tzinfo is not None:

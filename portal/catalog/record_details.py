@@ -213,11 +213,18 @@ class RecordChange(Generic[Details]):
         )
 
 
-def ids_by_code(session: Session, model: Any, codes: Iterable[str]) -> dict[str, int]:
-    """Return the ids of departments or subjects. Raise ChangedMeanwhile if one is deleted."""
-    wanted = set(filter(None, codes))
-    found = select(model.code, model.id).where(model.code.in_(wanted), model.deleted_at.is_(None))
-    ids: dict[str, int] = dict(session.execute(found).all())
-    if wanted - ids.keys():
+def by_code(
+    session: Session, model: Any, codes: Iterable[str], *, locked: bool = False
+) -> dict[str, Any]:
+    """Return departments or subjects by their codes, if wanted locked against their deletion.
+
+    Raise ChangedMeanwhile if one is deleted.
+    """
+    wanted = set(codes)
+    found = select(model).where(model.code.in_(wanted), model.deleted_at.is_(None))
+    if locked:
+        found = found.order_by(model.id).with_for_update(read=True)
+    known = {each.code: each for each in session.scalars(found)}
+    if wanted - known.keys():
         raise ChangedMeanwhile
-    return ids
+    return known

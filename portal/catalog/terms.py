@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import exists, func, insert, select, text
+from sqlalchemy import exists, func, insert, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog import deletion
-from portal.catalog.deletion import WITH_STUDENTS, InTheWay, Obstacle
+from portal.catalog.deletion import HAS_STUDENTS, WITH_STUDENTS, Dependency, InTheWay, Obstacle
 from portal.catalog.models import (
     Course,
     CrossList,
@@ -59,16 +59,12 @@ STATE_CHANGES = {
 
 
 # Also those of a term that has ended: its students keep their schedules.
-WITH_STUDENTS_EVER = text("""
-    SELECT courses.code || '-' || sections.number
-    FROM sections JOIN courses ON courses.id = sections.course_id
-    WHERE sections.term_id = :id AND (
-        sections.id IN (SELECT section_id FROM enrollments WHERE state = 'enrolled')
-        OR sections.id IN (
-            SELECT section_id FROM waitlist_positions WHERE state IN ('waiting', 'passed')
-        )
-    )
-""")
+WITH_STUDENTS_EVER = Dependency(
+    WITH_STUDENTS,
+    "SELECT courses.code || '-' || sections.number FROM sections"  # noqa: S608  constants of ours
+    " JOIN courses ON courses.id = sections.course_id"
+    f" WHERE sections.term_id = :id AND {HAS_STUDENTS}",
+)
 
 
 class NameTaken(Exception):
@@ -186,9 +182,8 @@ def obstacles(session: Session, term_id: int, action: str) -> list[Obstacle]:
         for each in deletion.obstacles(session, record)
         if each.label != str(WITH_STUDENTS)  # a term that has ended may be deleted with them
     ]
-    names = sorted(session.scalars(WITH_STUDENTS_EVER, {"id": term_id})) if change.hides else []
-    if names:
-        found.append(Obstacle(str(WITH_STUDENTS), names[: deletion.NAMED], len(names)))
+    if change.hides:
+        found += deletion.find_obstacles(session, [WITH_STUDENTS_EVER], term_id, "")
     return found
 
 

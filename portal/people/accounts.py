@@ -17,8 +17,9 @@ from portal.core.errors import CommandError
 from portal.people import passwords, tokens, visitors
 from portal.people.mail_links import InvalidLink
 from portal.people.models import ACTIVE, PERSON, Account
-from portal.people.roles import STAFF_ROLES
+from portal.people.roles import in_order
 from portal.people.signals import email_changed, password_changed
+from portal.people.staff import department_codes
 
 LONGEST_ADDRESS = 254  # characters of an email address
 MAX_LENGTHS = {"username": 64, "name": 160, "password": 1024}  # as the login form reads them
@@ -62,8 +63,7 @@ def ensure_account(wanted: NewAccount) -> bool:
         if wanted.teaches:
             account.instructors.append(_instructor(session, wanted.teaches, wanted.department))
         account.is_admin = bool(account.is_admin) or wanted.admin
-        has = {*(account.staff_roles or ()), *wanted.roles}
-        account.staff_roles = sorted(has, key=_rank)
+        account.staff_roles = in_order({*(account.staff_roles or ()), *wanted.roles})
         scheduled = _departments(session, wanted.schedules)
         account.schedules_for = sorted({*(account.schedules_for or ()), *scheduled})
         _set_address(session, account, wanted.email)
@@ -77,11 +77,6 @@ def ensure_account(wanted: NewAccount) -> bool:
             reason="command line",
         )
     return before is None
-
-
-def _rank(role: str) -> int:
-    """Return the place of a role; roles of a newer version of the portal come last."""
-    return STAFF_ROLES.index(role) if role in STAFF_ROLES else len(STAFF_ROLES)
 
 
 def sign_up(address: str, name: str, password: str) -> int:
@@ -283,11 +278,6 @@ def _departments(session: Session, codes: tuple[str, ...]) -> list[int]:
     return list(found.values())
 
 
-def _codes(session: Session, departments: list[int]) -> list[str]:
-    query = select(Department.code).where(Department.id.in_(departments))
-    return list(session.scalars(query.order_by(Department.code)))
-
-
 def _instructor(session: Session, name: str, department: str) -> Instructor:
     """Return the one instructor of that name without an account; raises AccountRefusedError."""
     query = (
@@ -318,7 +308,7 @@ def _audit_facts(session: Session, account: Account) -> dict[str, object]:
         "email": account.email,
         "admin": account.is_admin,
         "roles": account.staff_roles,
-        "departments": _codes(session, account.schedules_for),
+        "departments": department_codes(session, account.schedules_for),
         "instructors": [instructor.id for instructor in account.instructors],
     }
 

@@ -16,8 +16,8 @@ from portal.catalog.models import Department, Instructor, Section, Term, section
 from portal.catalog.record_details import (
     RecordChange,
     RecordDetails,
+    by_code,
     described,
-    ids_by_code,
     text,
 )
 from portal.core.audit_trail import add_audit_entry
@@ -147,7 +147,7 @@ def create(change: RecordChange[InstructorDetails]) -> int:
     Raise ChangedMeanwhile if the department is deleted, or has such an instructor already.
     """
     with transaction() as session:
-        _lock_terms(session)
+        deletion.lock_terms(session)
         if namesakes(session, change.wanted):
             raise ChangedMeanwhile
         instructor = Instructor()
@@ -165,7 +165,7 @@ def edit(instructor_id: int, change: RecordChange[InstructorDetails]) -> None:
     such an instructor already.
     """
     with transaction() as session:
-        _lock_terms(session)
+        deletion.lock_terms(session)
         instructor = session.get_one(Instructor, instructor_id, with_for_update=True)
         before = details(session, instructor)
         if not change.differs(before, instructor.deleted_at):
@@ -187,7 +187,7 @@ def obstacles(session: Session, instructor_id: int) -> list[Obstacle]:
 def remove(instructor_id: int, by: int, reason: str) -> None:
     """Delete the instructor; do nothing if that is done. Raise InTheWay."""
     with transaction() as session:
-        _lock_terms(session)
+        deletion.lock_terms(session)
         instructor = session.get_one(Instructor, instructor_id, with_for_update=True)
         if instructor.deleted_at:
             return
@@ -198,11 +198,6 @@ def remove(instructor_id: int, by: int, reason: str) -> None:
         deletion.note_change(session, f"teacher:{instructor_id}", delete=True, by=by, reason=reason)
     if instructor.account_id:
         visitors.forget_everywhere(instructor.account_id)
-
-
-def _lock_terms(session: Session) -> None:
-    """Let no section be changed meanwhile, as deletions do."""
-    session.execute(select(Term.id).order_by(Term.id).with_for_update(key_share=True))
 
 
 def _renew_catalogs(session: Session, instructor_id: int) -> None:
@@ -217,8 +212,8 @@ def _renew_catalogs(session: Session, instructor_id: int) -> None:
 
 def _write(session: Session, instructor: Instructor, wanted: InstructorDetails) -> None:
     instructor.name, instructor.email = wanted.name, wanted.email
-    departments = ids_by_code(session, Department, [wanted.department])
-    instructor.department_id = departments.get(wanted.department)
+    departments = by_code(session, Department, {wanted.department} - {""})
+    instructor.department_id = departments[wanted.department].id if departments else None
 
 
 def link(instructor_id: int, account: int, *, by: int, why: str) -> None:

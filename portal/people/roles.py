@@ -4,6 +4,7 @@ A view demands a right, never a role. `see_…` opens pages and files and change
 program can tell what an auditor may read; any other right changes something.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
@@ -169,6 +170,12 @@ def service_scopes(rights: frozenset[Right]) -> dict[str, str]:
 
 
 STAFF_ROLES = tuple(name for name, role in ROLES.items() if role.given)
+
+
+def in_order(staff_roles: Iterable[str]) -> list[str]:
+    """Return roles of STAFF_ROLES in that order; those of a newer version of the portal follow."""
+    known = {role: at for at, role in enumerate(STAFF_ROLES)}
+    return sorted(staff_roles, key=lambda role: (known.get(role, len(known)), role))
 
 
 def rights_of(roles: frozenset[str]) -> frozenset[Right]:

@@ -11,7 +11,7 @@ from portal.core.audit_trail import add_audit_entry
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.people import visitors
 from portal.people.models import PERSON, Account
-from portal.people.roles import ROLES, STAFF_ROLES
+from portal.people.roles import ROLES, STAFF_ROLES, in_order
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,12 @@ def departments() -> dict[int, str]:
         return {row.id: row.name for row in session.execute(query.order_by(Department.name))}
 
 
+def department_codes(session: Session, departments: Collection[int]) -> list[str]:
+    """Return the codes of departments with these ids, sorted."""
+    codes = select(Department.code).where(Department.id.in_(departments))
+    return list(session.scalars(codes.order_by(Department.code)))
+
+
 def everyone() -> list[StaffMember]:
     """Return all staff by name."""
     given = func.cardinality(Account.staff_roles) + func.cardinality(Account.schedules_for)
@@ -90,8 +96,8 @@ def change_roles(account_id: int, seen: Grant, wanted: Grant, *, by: int | None,
         if before == wanted:
             return
         # A newer version of the portal may have given a role that this one does not know.
-        unknown = [role for role in account.staff_roles if role not in STAFF_ROLES]
-        account.staff_roles = [*_in_order(wanted.roles), *unknown]
+        unknown = set(account.staff_roles).difference(STAFF_ROLES)
+        account.staff_roles = in_order(wanted.roles | unknown)
         account.schedules_for = sorted(wanted.departments)
         if ends := before.minus(wanted) != NOTHING:
             account.end_sessions()
@@ -143,16 +149,10 @@ def _find(which: ColumnElement[bool]) -> list[StaffMember]:
 
 def _grant(account: Account) -> Grant:
     """Return what the account has, without roles that this version does not know."""
-    known = frozenset(_in_order(account.staff_roles))
+    known = frozenset(account.staff_roles).intersection(STAFF_ROLES)
     return Grant(known, frozenset(account.schedules_for))
 
 
 def _audit_facts(session: Session, grant: Grant) -> dict[str, list[str]]:
-    codes = select(Department.code).where(Department.id.in_(grant.departments))
-    found = list(session.scalars(codes.order_by(Department.code)))
-    return {"roles": _in_order(grant.roles), "departments": found}
-
-
-def _in_order(roles: Collection[str]) -> list[str]:
-    """Return the roles that this version knows, in their usual order."""
-    return [role for role in STAFF_ROLES if role in roles]
+    departments = department_codes(session, grant.departments)
+    return {"roles": in_order(grant.roles), "departments": departments}

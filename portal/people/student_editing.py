@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.deletion import Dependency, InTheWay, Obstacle, find_obstacles
 from portal.catalog.models import Department, Subject
-from portal.catalog.record_details import RecordChange, Taken, ids_by_code
+from portal.catalog.record_details import RecordChange, Taken, by_code
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _l
 from portal.people import signals
@@ -124,12 +124,12 @@ def _write(session: Session, student: Student, wanted: StudentDetails) -> None:
     student.account.name, student.account.email = wanted.name, wanted.email
     wanted.write_plain(student)
     session.add(student)
-    departments = ids_by_code(session, Department, [wanted.department])
-    student.department_id = departments.get(wanted.department)
+    departments = by_code(session, Department, {wanted.department} - {""})
+    student.department_id = departments[wanted.department].id if departments else None
     session.flush()
-    subjects = ids_by_code(session, Subject, [*wanted.majors, *wanted.minors])
+    subjects = by_code(session, Subject, [*wanted.majors, *wanted.minors])
     rows = [
-        {"student_id": student.id, "kind": kind, "subject_id": subjects[code]}
+        {"student_id": student.id, "kind": kind, "subject_id": subjects[code].id}
         for kind, named in (("major", wanted.majors), ("minor", wanted.minors))
         for code in named
     ]

@@ -59,6 +59,10 @@ class Bearer:
     token_id: int = 0
     service: bool = False
 
+    @property
+    def expired(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= datetime.now(UTC)
+
 
 def create(account_id: int, wanted: TokenRequest) -> str:
     """Return the secret of a new token of the account.
@@ -141,8 +145,7 @@ def find_bearer(secret: str) -> Bearer | None:
         with _lock:
             _unknown[key] = True
         return None
-    expired = bearer.expires_at and bearer.expires_at <= datetime.now(UTC)
-    return None if expired else bearer
+    return None if bearer.expired else bearer
 
 
 def is_cached(secret: str) -> bool:
@@ -176,8 +179,7 @@ def find_service(token_id: int) -> Bearer | None:
         bearer = _read_bearer_where(ApiToken.id == token_id)
     except UnknownTokenError:
         return None
-    expired = bearer.expires_at and bearer.expires_at <= datetime.now(UTC)
-    return bearer if bearer.service and not expired else None
+    return bearer if bearer.service and not bearer.expired else None
 
 
 def add(

@@ -95,9 +95,7 @@ def program_change(  # noqa: PLR0913  how programs call it, and what is stored
 
             about = [request.endpoint, request.view_args, content]
             found, replayed = api_requests.change_once(visitor().id, key, about, change, **stored())
-            made = {idempotency.KEY_HEADER: key}
-            made |= {idempotency.REPLAYED_HEADER: "true"} if replayed else {}
-            return jsonify(found), status, made
+            return jsonify(found), status, idempotency.headers_of(key, replayed=replayed)
 
         return program_post(rule, scope, body, result, status=status)(view)
 

@@ -303,8 +303,7 @@ def submit_application(headers: dict[str, Any], application_id: int) -> Response
             raise KeyReused from refused
         raise
     line = _mine(line.id)
-    made = {idempotency.KEY_HEADER: key, "Location": _url(line)}
-    made |= {idempotency.REPLAYED_HEADER: "true"} if replayed else {}
+    made = idempotency.headers_of(key, replayed=replayed) | {"Location": _url(line)}
     return answer(_status(line), _("Your application is sent.")), 202, made
 
 

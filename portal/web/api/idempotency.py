@@ -62,13 +62,16 @@ def chosen_key(headers: dict[str, Any], body: dict[str, Any]) -> str:
     return str(g.idempotency_key)
 
 
+def headers_of(key: str, *, replayed: bool) -> dict[str, str]:
+    """Return the headers of a response: the key, and whether the answer is repeated."""
+    return {KEY_HEADER: key} | ({REPLAYED_HEADER: "true"} if replayed else {})
+
+
 def decision(
     schema: ma.Schema, data: dict[str, Any], message: str, *, granted: bool, replayed: bool
 ) -> ResponseReturnValue:
     """Return a success response if anything was granted, else a problem with the same data."""
-    headers = {KEY_HEADER: data["idempotency_key"]} | (
-        {REPLAYED_HEADER: "true"} if replayed else {}
-    )
+    headers = headers_of(data["idempotency_key"], replayed=replayed)
     if granted:
         return answer(data, message), 200, headers
     return problem(409, refused(message), headers, data=schema.dump(data))

@@ -4,9 +4,10 @@ A response from the read models says so: in its message, and in a header with th
 recorded event. Decisions never use them.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 from cachetools import TTLCache, cached
 from flask import Response, g
@@ -35,6 +36,7 @@ HEADERS: dict[str, Any] = {
     }
 }
 FRESH_SECONDS = 1
+Found = TypeVar("Found")
 
 
 def windows(term: int) -> list[WindowView]:
@@ -50,13 +52,7 @@ def phase_of(term: int) -> Phase:
 
 def all_seats(term: int) -> dict[int, SeatCounts]:
     """Return the counts of every section of a term, at most a second old."""
-    _remember(term)
-    if not read_with_fallback.recorded():
-        try:
-            return _seats_of_term(term)
-        except LedgerUnavailable:
-            read_with_fallback.stop_waiting()
-    return read_with_fallback.seats(term)
+    return _read(term, _seats_of_term, read_with_fallback.seats)
 
 
 def seats_of(term: int, sections: list[int]) -> dict[int, SeatCounts]:
@@ -86,13 +82,18 @@ def note() -> str:
 
 
 def _all_windows(term: int) -> list[WindowView]:
+    return _read(term, limits.windows, read_with_fallback.windows)
+
+
+def _read(term: int, known: Callable[[int], Found], recorded: Callable[[int], Found]) -> Found:
+    """Return what the ledger said a moment ago, or what was recorded while it is unavailable."""
     _remember(term)
     if not read_with_fallback.recorded():
         try:
-            return limits.windows(term)
+            return known(term)
         except LedgerUnavailable:
             read_with_fallback.stop_waiting()
-    return read_with_fallback.windows(term)
+    return recorded(term)
 
 
 @cached(TTLCache(maxsize=16, ttl=FRESH_SECONDS), lock=Lock())

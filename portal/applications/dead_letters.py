@@ -10,14 +10,12 @@ from sqlalchemy.orm import Session
 from portal.applications.models import ApplicationDocument, Charge
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
-from portal.core.queue import NO_TERM, enqueue
 from portal.notifications.outbox import retry as retry_letters
 
 MODELS: dict[str, type[ApplicationDocument | Charge]] = {
     "document": ApplicationDocument,
     "charge": Charge,
 }
-WORKERS = {"document": "check", "charge": "charge"}
 ACTIONS = {"document": "application.recheck", "charge": "application.charge"}
 
 
@@ -59,5 +57,4 @@ def retry(what: str, letters: Sequence[int], by: int, reason: str) -> bool:
         if again:
             subject, after = f"{what}:{again[0]}", {f"{what}s": sorted(again)}
             add_audit_entry(session, ACTIONS[what], subject, by=by, after=after, reason=reason)
-    enqueue(NO_TERM, [WORKERS[what]])
     return bool(again)

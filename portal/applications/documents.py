@@ -244,7 +244,6 @@ def check_again(application: int, by: int, reason: str) -> bool:
         if again:
             subject = f"application:{application}"
             add_audit_entry(session, "application.recheck", subject, by=by, reason=reason)
-    enqueue(NO_TERM, ["check"])
     return bool(again)
 
 

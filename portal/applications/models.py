@@ -146,7 +146,7 @@ class ApplicationDocument(Outgoing):
         due_index("application_documents", "due_at"),
         dead_index("application_documents", "dead_at"),
     )
-    outcomes = DOCUMENTS
+    outcomes, worker = DOCUMENTS, "check"
 
     application_id: Mapped[int] = mapped_column(ForeignKey("applications.id"), index=True)
     name: Mapped[str] = mapped_column(String(100))  # as the student calls it
@@ -235,7 +235,7 @@ class Charge(Outgoing):
         dead_index("application_charges", "dead_at"),
         Index("ix_application_charges_reference", "reference"),
     )
-    outcomes = CHARGES
+    outcomes, worker = CHARGES, "charge"
 
     application_id: Mapped[int] = mapped_column(ForeignKey("applications.id"), index=True)
     amount: Mapped[int]

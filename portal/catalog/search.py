@@ -60,17 +60,18 @@ class Query:
 
     def args(self) -> list[tuple[str, str]]:
         """Return the arguments from which `parse` makes this query, for links and hidden fields."""
-        pairs = [("q", self.text), ("subject", self.subject)]
-        pairs += [
-            ("days", name) for bit, name in enumerate(formatting.DAYS) if self.days >> bit & 1
+        days = (name for bit, name in enumerate(formatting.DAYS) if self.days >> bit & 1)
+        pairs = [
+            ("q", self.text),
+            ("subject", self.subject),
+            *(("days", name) for name in days),
+            ("from", hours(self.start)),
+            ("to", hours(self.end)),
+            ("open", "1" if self.open_only else ""),
+            ("credits", "" if self.credits is None else formatting.plain_number(self.credits)),
+            ("fits", "1" if self.fitting_only else ""),
+            ("meets", "1" if self.eligible_only else ""),
         ]
-        pairs += [("from", hours(self.start)), ("to", hours(self.end))]
-        pairs += [("open", "1" if self.open_only else "")]
-        pairs += [
-            ("credits", "" if self.credits is None else formatting.plain_number(self.credits))
-        ]
-        pairs += [("fits", "1" if self.fitting_only else "")]
-        pairs += [("meets", "1" if self.eligible_only else "")]
         return [(name, value) for name, value in pairs if value]
 
     @property

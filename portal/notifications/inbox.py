@@ -2,10 +2,8 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, func, select, update
+from sqlalchemy import ColumnElement, bindparam, func, select, update
 from sqlalchemy.orm import joinedload
 
 from portal.core.cache import AWAY
@@ -16,6 +14,13 @@ from portal.people import caches
 
 PAGE = 20
 TOASTS_AT_ONCE = 3
+UNREAD = func.count().filter(Notification.read_at.is_(None))
+# Made once: making a statement takes as long as reading a row.
+COUNTS = (
+    select(Notification.account_id, UNREAD, func.max(Notification.id))
+    .where(Notification.account_id.in_(bindparam("accounts", expanding=True)))
+    .group_by(Notification.account_id)
+)
 
 
 @dataclass(frozen=True)
@@ -82,20 +87,9 @@ def mark(account: int, notice: int, *, older: bool = False) -> None:
 def _box_of_each(accounts: Collection[int]) -> dict[int, UnreadCount]:
     """Return the counts of many accounts, in one statement."""
     with read_only() as db:
-        found = db.execute(_counts(), {"accounts": list(accounts)})
+        found = db.execute(COUNTS, {"accounts": list(accounts)})
         known = {account: UnreadCount(*box) for account, *box in found}
     return {account: known.get(account, UnreadCount(0, 0)) for account in accounts}
-
-
-@cache
-def _counts() -> Select[*tuple[Any, ...]]:
-    """Return the statement, made once: making it takes as long as reading a row."""
-    unread = func.count().filter(Notification.read_at.is_(None))
-    return (
-        select(Notification.account_id, unread, func.max(Notification.id))
-        .where(Notification.account_id.in_(bindparam("accounts", expanding=True)))
-        .group_by(Notification.account_id)
-    )
 
 
 # Every request has already checked for changes when it identified the visitor.

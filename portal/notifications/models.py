@@ -62,6 +62,7 @@ class Outgoing(Base):
 
     __abstract__ = True
     outcomes: ClassVar[Counter]  # counts each attempt
+    worker: ClassVar[str]  # the job of portal/core/queue.py that handles what is due
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     due_at: Mapped[datetime] = mapped_column(default=func.now())
@@ -93,7 +94,7 @@ class OutboxEntry(Outgoing):
         due_index("outbox", "rank", "due_at"),
         dead_index("outbox", "dead_at"),
     )
-    outcomes = MAILS
+    outcomes, worker = MAILS, "notify"
 
     kind: Mapped[str] = mapped_column(String(12))  # mail, or a kind of outbox.py
     notification_id: Mapped[int | None] = mapped_column(ForeignKey("notifications.id"))

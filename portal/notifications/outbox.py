@@ -4,13 +4,11 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Any, TypeVar
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Select,
     delete,
     func,
     insert,
@@ -83,6 +81,7 @@ def retry_later(entry: Outgoing, error: str, pauses: Sequence[float]) -> None:
 
 def retry(session: Session, model: type[Outgoing], entries: Sequence[int]) -> list[int]:
     """Send dead letters again from now on; return those that were still dead."""
+    enqueue_after(session, model.worker)
     due_again: dict[str, Any] = {"dead_at": None, "due_at": func.now(), "tries": 0}
     if model is OutboxEntry:
         due_again["until"] = func.now() + RETRY_WINDOW
@@ -122,21 +121,18 @@ def queue_mail(
     ).one()
 
 
+ORDER = OutboxEntry.rank, OutboxEntry.due_at
+FIRST_DUE = select(OutboxEntry.due_at).where(*due(OutboxEntry)).order_by(*ORDER).limit(1)
+
+
 def first_due(session: Session | Connection) -> datetime | None:
     """Return since when the first mail has been due; None if none is due."""
-    return session.scalar(_first_due())
-
-
-@cache
-def _first_due() -> Select[datetime]:
-    first = select(OutboxEntry.due_at).where(*due(OutboxEntry))
-    return first.order_by(OutboxEntry.rank, OutboxEntry.due_at).limit(1)
+    return session.scalar(FIRST_DUE)
 
 
 def take(session: Session) -> OutboxEntry | None:
     """Return the next due mail, locked until the transaction ends."""
-    order = OutboxEntry.rank, OutboxEntry.due_at
-    return next(iter(take_due(session, OutboxEntry, order=order, most=1)), None)
+    return next(iter(take_due(session, OutboxEntry, order=ORDER, most=1)), None)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from rq.serializers import JSONSerializer
 
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
-from portal.core.queue import NO_TERM, QUEUES, Job, enqueue, find_jobs, job_subject, queue_of
+from portal.core.queue import QUEUES, Job, find_jobs, job_subject, queue_of
 from portal.notifications import outbox
 from portal.notifications.models import OutboxEntry, Outgoing
 from portal.notifications.webhooks.models import Delivery
@@ -109,16 +109,15 @@ def settle_job(redis: Redis, letter: DeadLetter, remedy: str, by: int, reason: s
 
 @dataclass(frozen=True)
 class Outbox:
-    """An outbox table, the worker that sends its entries, and its ids in the audit trail."""
+    """An outbox table, and what the audit trail calls the ids of its entries."""
 
     model: type[Outgoing]
-    worker: str
     ids: str
     most_in_trail: int | None = None
 
 
-MAILS = Outbox(OutboxEntry, "notify", "mails")
-DELIVERIES = Outbox(Delivery, "deliver", "deliveries", most_in_trail=1000)
+MAILS = Outbox(OutboxEntry, "mails")
+DELIVERIES = Outbox(Delivery, "deliveries", most_in_trail=1000)
 
 
 def settle(  # noqa: PLR0913, PLR0917  what, and what the audit trail stores
@@ -138,7 +137,6 @@ def settle(  # noqa: PLR0913, PLR0917  what, and what the audit trail stores
                 after={letters.ids: sorted(settled)[: letters.most_in_trail]},
                 reason=reason,
             )
-    enqueue(NO_TERM, [letters.worker])
     return bool(settled)
 
 

@@ -42,7 +42,7 @@ class Delivery(Outgoing):
         dead_index("webhook_deliveries", "webhook_id", "dead_at"),
     )
 
-    outcomes = WEBHOOKS
+    outcomes, worker = WEBHOOKS, "deliver"
 
     webhook_id: Mapped[int] = mapped_column(ForeignKey("webhooks.id"))
     term_id: Mapped[int | None] = mapped_column(ForeignKey("terms.id"))

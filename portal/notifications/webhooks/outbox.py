@@ -4,14 +4,12 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
     Integer,
-    Select,
     delete,
     func,
     insert,
@@ -64,16 +62,14 @@ def queue_test(session: Session, webhook: int) -> None:
     session.execute(insert(Delivery).values(webhook_id=webhook))
 
 
+OF_RECEIVER = select(Delivery.due_at).where(Delivery.webhook_id == Webhook.id, *due(Delivery))
+FIRST_OF_RECEIVER = OF_RECEIVER.order_by(Delivery.due_at).limit(1).scalar_subquery()  # by the index
+FIRST_DUE = select(func.min(FIRST_OF_RECEIVER)).where(Webhook.is_on)
+
+
 def first_due(session: Session | Connection) -> datetime | None:
     """Return since when the first delivery has been due; None if none is due."""
-    return session.scalar(_first_due())
-
-
-@cache
-def _first_due() -> Select[datetime | None]:
-    mine = select(Delivery.due_at).where(Delivery.webhook_id == Webhook.id, *due(Delivery))
-    first = mine.order_by(Delivery.due_at).limit(1).scalar_subquery()  # one of many, by the index
-    return select(func.min(first)).where(Webhook.is_on)
+    return session.scalar(FIRST_DUE)
 
 
 def receivers(session: Session) -> Sequence[Webhook]:

@@ -7,7 +7,7 @@ from portal.core import flags
 from portal.core.db import transaction
 from portal.core.flags import Switched, Switching
 from portal.core.i18n import translated
-from portal.core.queue import NO_TERM, QUEUES, enqueue, pause_flag
+from portal.core.queue import QUEUES, pause_flag
 from portal.notifications import outbox
 from portal.notifications.models import OutboxEntry
 from portal.operations import dead_letters, workers
@@ -106,7 +106,6 @@ def mail_command(*, retry: bool) -> None:
             )
         if revived:
             note("mail.retry", "mail:all", {"mails": revived})
-            enqueue(NO_TERM, ["notify"])
     for each in mails:
         click.echo(f"{each.id}  {each.dead_at:%Y-%m-%d %H:%M}  {each.kind} for {each.to}")
         click.echo(f"    after {each.tries} attempts: {translated(each.error)}")

@@ -239,8 +239,8 @@ def catalog_of_request(body: Mapping[str, Any], sections: Mapping[str, int]) -> 
 
 def published_section(catalog: TermCatalog, section: int, pointer: str) -> SectionView:
     """Return a section that is visible to students. Raise InvalidRequest."""
-    found = catalog.section(section)
-    if found is None or found.status == "NEW":
+    found = catalog.published(section)
+    if found is None:
         raise invalid(pointer, _("This semester has no such section."), 404)
     return found
 

@@ -1,6 +1,7 @@
 """The entries of the audit trail."""
 
 from sqlalchemy import select
+from sqlalchemy.orm import joinedload
 
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
@@ -10,7 +11,7 @@ def entries(action: str = "%") -> list[AuditEntry]:
     """Return the entries whose action is like this one, oldest first; by default all."""
     found = select(AuditEntry).where(AuditEntry.action.like(action)).order_by(AuditEntry.id)
     with transaction() as session:
-        return list(session.scalars(found))
+        return list(session.scalars(found.options(joinedload(AuditEntry.account))))
 
 
 def entry(action: str) -> AuditEntry:

@@ -29,6 +29,7 @@ from tests.cast import Cast, a_term, an_open_window, assemble
 from tests.forked import running
 from tests.soak import SOAK, rounds
 from tests.statements import statements
+from tests.web.visitors import browser_of
 
 subscribers.connect()
 # The same examples in each run, so that no unrelated change meets a new failure; `make soak` draws.
@@ -223,6 +224,12 @@ def strict(app: Flask) -> Iterator[Flask]:
 def client(app: Flask) -> FlaskClient:
     """A browser without JavaScript that has not logged in."""
     return app.test_client()
+
+
+@pytest.fixture
+def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
+    """The browser of an admin."""
+    return browser_of(app, "max")
 
 
 @pytest.fixture

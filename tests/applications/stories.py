@@ -14,11 +14,11 @@ from portal.applications.service import Decider
 from portal.backend import backend
 from portal.catalog import term_catalog
 from portal.catalog.models import Section
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.notifications.models import Notification
 from portal.people.models import Account, Student
 from tests.applications.files import a_pdf
+from tests.audit_trail import entries
 from tests.notifications.stories import set_section
 
 ANSWERS: Mapping[str, dict[str, Any]] = {
@@ -127,8 +127,7 @@ def history(application: int) -> list[str]:
 
 def audit_actions() -> list[str]:
     """What the audit trail has noted, in order."""
-    with transaction() as session:
-        return list(session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)))
+    return [each.action for each in entries()]
 
 
 def has_seat(student: Student, section: Section) -> bool:

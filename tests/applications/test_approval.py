@@ -17,7 +17,6 @@ from portal.applications.models import Application
 from portal.applications.service import ApplicationRefused
 from portal.catalog import term_catalog
 from portal.catalog.models import Restriction, Section
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people.models import Account, CompletedCourse, Permission
 from portal.recorder.consistency.audit import audit_term
@@ -35,6 +34,7 @@ from tests.applications.stories import (
     steps,
     the,
 )
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.notifications.stories import a_letter, set_section, told
 from tests.registration.database_outage import settled
@@ -178,10 +178,7 @@ def test_the_audit_trail_names_the_application(free: Section, cast: Cast) -> Non
     asked = an_application("late_add", cast.ada, free)
     approve(asked, cast.max.id)
     drain(free.term_id, seconds=0)
-    with transaction() as session:
-        entry = session.scalars(
-            select(AuditEntry).where(AuditEntry.action == "selection.add")
-        ).one()
+    [entry] = entries("selection.add")
     assert entry.account_id == cast.max.id
     assert f"application:{asked}" in entry.subject
     assert entry.reason == "Fine."
@@ -223,8 +220,7 @@ def test_the_record_of_a_permission_names_the_application_once(free: Section, ca
     service.act(asked)
     with transaction() as session:
         (given,) = session.scalars(select(Permission))
-        granted = select(AuditEntry).where(AuditEntry.action == "override.grant")
-        (entry,) = session.scalars(granted)
+    [entry] = entries("override.grant")
     about = [("student", cast.ada.id), ("section", free.id), ("override", given.id)]
     assert entry.subjects == [(kind, str(key)) for kind, key in [*about, ("application", asked)]]
     assert (entry.account_id, entry.reason, entry.before) == (cast.max.id, given.reason, None)
@@ -380,9 +376,7 @@ def test_a_permission_is_approved_in_part(free: Section, cast: Cast) -> None:
     assert done.state == "approved"
     with transaction() as session:
         (given,) = session.scalars(select(Permission))
-        trail = session.scalars(
-            select(AuditEntry).where(AuditEntry.action == "application.done")
-        ).one()
+    [trail] = entries("application.done")
     assert given.waives == ["prerequisite"]
     assert (trail.after or {})["waives"] == ["prerequisite"]
     letter = a_letter().message

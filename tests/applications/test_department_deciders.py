@@ -17,7 +17,6 @@ from portal.applications.models import ApplicationDocument
 from portal.applications.service import NotTheirs
 from portal.applications.stages import deciders_of
 from portal.catalog.models import Course, Department, Instructor, Section
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.notifications.kinds import text_of
 from portal.notifications.models import Notification
@@ -35,6 +34,7 @@ from tests.applications.stories import (
     steps,
     the,
 )
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.web.visitors import browser_of
 
@@ -240,7 +240,7 @@ def test_an_admin_makes_an_instructor_a_decider(
     assert "Decides applications for Department of SCI" in page
     assert 'name="decides" value="1" checked' in page
     assert audit_actions()[-1] == "teacher.decides"
-    last = last_entry()
+    last = entries()[-1]
     assert (last.account_id, last.reason) == (cast.max.id, "The chair asked.")
     assert (last.before, last.after) == ({"decides": None}, {"decides": "SCI"})
 
@@ -258,12 +258,6 @@ def test_the_right_needs_a_reason_an_account_and_a_department(
     set_instructor(cast.iris, account_id=None)
     assert admin.get(f"{here}?decides=1").status_code == 404
     assert set_decider(admin, cast.iris, "1").status_code == 409
-
-
-def last_entry() -> AuditEntry:
-    with transaction() as session:
-        newest = select(AuditEntry).order_by(AuditEntry.id.desc()).limit(1)
-        return session.scalars(newest).one()
 
 
 def stop(admin: FlaskClient, cast: Cast) -> None:
@@ -317,7 +311,7 @@ def test_a_right_that_rests_can_be_ended(  # noqa: PLR0917  fixtures
     set_instructor(cast.iris, department_id=science.id)
     assert iris.get(HERE).status_code == 403
     assert statuses(iris, made) == {403}
-    assert (last_entry().before, last_entry().after) == ({"decides": "SCI"}, {"decides": None})
+    assert (entries()[-1].before, entries()[-1].after) == ({"decides": "SCI"}, {"decides": None})
 
 
 def test_an_admin_confirms_one_department(
@@ -333,7 +327,7 @@ def test_an_admin_confirms_one_department(
     assert set_decider(admin, cast.iris, "1", "").status_code == 409
     assert set_decider(admin, cast.iris, "1", "ART").status_code == 303
     assert set_decider(admin, cast.iris, "", department).status_code == 409  # a right for ART
-    assert last_entry().after == {"decides": "ART"}
+    assert entries()[-1].after == {"decides": "ART"}
     assert made
 
 

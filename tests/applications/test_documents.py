@@ -30,6 +30,7 @@ from tests.applications import files
 from tests.applications.clamd import Confused, clamd
 from tests.applications.files import EICAR, a_pdf, a_picture
 from tests.applications.stories import ANSWERS, audit_actions, decider, history, require, steps, the
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.statements import looked_up
 from tests.web.visitors import browser_of
@@ -446,12 +447,8 @@ def test_downloads_are_safe_and_in_the_audit_trail(
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
         assert any("sandbox" in each for each in answer.headers.getlist("Content-Security-Policy"))
         assert "no-store" in answer.headers["Cache-Control"]
-    with transaction() as session:
-        read = select(AuditEntry.account_id).where(AuditEntry.action == "application.document")
-        assert list(session.scalars(read.order_by(AuditEntry.id))) == [
-            cast.ada.account_id,
-            cast.max.id,
-        ]
+    readers = [each.account_id for each in entries("application.document")]
+    assert readers == [cast.ada.account_id, cast.max.id]
     assert "<script>" not in admin.get(f"/admin/applications/{draft}").text.split("<body")[1]
     for name, status in (("ben", 404), ("iris", 403)):
         assert browser_of(app, name).get(mine).status_code == status

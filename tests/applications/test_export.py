@@ -7,16 +7,16 @@ from io import StringIO
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import insert, select, update
+from sqlalchemy import insert, update
 
 from portal.applications.models import Application
 from portal.catalog.models import Section, Term
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people.models import Account
 from tests import cast as builders
 from tests.applications.deciders import HERE, press, set_decider, set_instructor
 from tests.applications.stories import a_visiting_application, an_application
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.web.visitors import browser_of
 
@@ -42,13 +42,6 @@ def rows(browser: FlaskClient, address: str, language: str = "en") -> list[list[
 def numbers(browser: FlaskClient, address: str) -> list[int]:
     """Return which applications a file has."""
     return [int(row[0]) for row in rows(browser, address)[1:]]
-
-
-def exports() -> list[AuditEntry]:
-    """Return what the audit trail notes of exports, in order."""
-    with transaction() as session:
-        found = select(AuditEntry).where(AuditEntry.action == "export.applications")
-        return list(session.scalars(found.order_by(AuditEntry.id)))
 
 
 def test_the_file_has_what_waits_for_the_department(
@@ -115,7 +108,7 @@ def test_others_get_no_file(app: Flask, iris: FlaskClient, made: int, name: str)
     assert browser_of(app, name).get(WAITING).status_code == 403
     if name != "max":
         assert browser_of(app, name).get(ALL).status_code == 403
-    assert exports() == []
+    assert entries("export.applications") == []
 
 
 def test_the_audit_trail_notes_each_export(
@@ -124,7 +117,7 @@ def test_the_audit_trail_notes_each_export(
     assert made
     iris.get(f"{WAITING}?state=approved&q=Ada")
     admin.get(f"{ALL}?state=&kind=credit_overload&stage=registrar&ready=yes&term={term.id}")
-    hers, his = exports()
+    hers, his = entries("export.applications")
     assert (hers.account_id, hers.subject) == (cast.iris.account_id, "applications")
     # Not what the search was for: the name of a person would stay in the trail for good.
     assert hers.after == {"departments": ["SCI"], "state": "review", "searched": True}

@@ -14,7 +14,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from moto.server import ThreadedMotoServer
-from sqlalchemy import select, text, update
+from sqlalchemy import text, update
 
 from portal import backend as connections
 from portal.applications import documents, fees, reminders, service
@@ -24,7 +24,6 @@ from portal.applications.store import store
 from portal.backend import Backend
 from portal.backend import backend as the_backend
 from portal.catalog.models import Section
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.core.settings import Bucket
 from portal.operations import retention
@@ -43,6 +42,7 @@ from tests.applications.stories import (
     steps,
     the,
 )
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.web.visitors import browser_of
 
@@ -122,9 +122,7 @@ def test_a_look_at_any_page_is_in_the_audit_trail_once_an_hour(
     max_, mia_ = browser_of(app, "max"), browser_of(app, mia.username)
     for browser, page in ((max_, 2), (max_, 1), (max_, 0), (mia_, 1)):
         assert browser.get(f"{here}/{page}.png").status_code == 200
-    with transaction() as session:
-        read = select(AuditEntry.account_id).where(AuditEntry.action == "application.document")
-        assert list(session.scalars(read.order_by(AuditEntry.id))) == [cast.max.id, mia.id]
+    assert [each.account_id for each in entries("application.document")] == [cast.max.id, mia.id]
 
 
 def test_its_person_downloads_what_they_gave(
@@ -340,8 +338,7 @@ def test_refunds_and_retries_are_in_the_audit_trail(
     again = f"/admin/operations/applications/charge/{charge.id}/retry"
     assert admin.post(again, data={"reason": "Now."}).status_code == 303
     assert admin.post(again, data={"reason": "Now."}).status_code == 409
-    with transaction() as session:
-        found = session.scalars(select(AuditEntry.action)).all()
-        assert {"application.refunding", "application.charge"} <= set(found)
+    found = {each.action for each in entries()}
+    assert {"application.refunding", "application.charge"} <= found
     fees.charge_due()
     assert charges(made)[0].state == "refunded"

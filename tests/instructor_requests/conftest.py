@@ -7,12 +7,12 @@ from sqlalchemy import select
 
 from portal.backend import backend
 from portal.catalog.models import Section
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.instructor_requests import service
 from portal.instructor_requests.models import InstructorRequest
 from portal.ledger.types import SeatCounts
 from portal.recorder.recorder import drain
+from tests.audit_trail import entries
 from tests.cast import Cast, Meets, a_course, a_section, a_term, an_open_window
 from tests.notifications.stories import give_addresses
 from tests.recorder.rush import Rush, claim
@@ -68,14 +68,7 @@ def every() -> list[InstructorRequest]:
 
 def audit_actions() -> list[str]:
     """What the audit trail has noted, in order."""
-    with transaction() as session:
-        return list(session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)))
-
-
-def entries(action: str) -> list[AuditEntry]:
-    """The audit trail's entries of an action."""
-    with transaction() as session:
-        return list(session.scalars(select(AuditEntry).where(AuditEntry.action == action)))
+    return [each.action for each in entries()]
 
 
 def seats(section: Section) -> SeatCounts:

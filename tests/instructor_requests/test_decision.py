@@ -20,8 +20,9 @@ from portal.people.holds import NewHold
 from portal.people.models import Permission
 from portal.people.student_profile import profile
 from portal.recorder.promotion import promote
+from tests.audit_trail import entries
 from tests.cast import Cast, a_course, a_section, an_account
-from tests.instructor_requests.conftest import audit_actions, entries, kept, seats, the
+from tests.instructor_requests.conftest import audit_actions, kept, seats, the
 from tests.notifications.stories import a_letter, notices, set_section
 from tests.runtime.cluster.replicated_ledger import until
 from tests.statements import waits_for_a_lock

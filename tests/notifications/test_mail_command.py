@@ -2,16 +2,14 @@
 
 import pytest
 from click.testing import CliRunner, Result
-from sqlalchemy import select
 
 from portal.backend import Backend
-from portal.core.audit_trail import AuditEntry
-from portal.core.db import transaction
 from portal.notifications.mail import send_code
 from portal.notifications.mail_sender import MailSender
 from portal.people import tokens
 from portal.people.tokens import TokenRequest
 from portal.runtime.cli import main
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.notifications.mail_server import Postman
 from tests.notifications.stories import Story, give_addresses, outbox
@@ -50,8 +48,7 @@ def test_it_has_them_sent_again(backend: Backend, dead: MailSender, postman: Pos
     dead.send_due()
     assert postman.recipients == ["ben@u.example"]
     assert (mail().exit_code, outbox()[0].dead_at) == (0, None)
-    with transaction() as session:
-        (entry,) = session.scalars(select(AuditEntry)).all()
+    (entry,) = entries()
     assert (entry.action, entry.reason) == ("mail.retry", "command line")
 
 

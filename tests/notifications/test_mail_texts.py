@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select, update
+from sqlalchemy import update
 
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.notifications.mail import compose, send_link
 from portal.people import mail_links
 from portal.people.models import Account
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.notifications.stories import Story, a_letter, outbox
 from tests.web.visitors import browser_of
@@ -44,12 +44,6 @@ def bodies() -> list[str]:
     with transaction() as session:
         mails = [compose(session, each).message for each in outbox()]
     return [str(each.get_content()).replace("\r\n", "\n") for each in mails]
-
-
-def entries() -> list[AuditEntry]:
-    with transaction() as session:
-        found = select(AuditEntry).where(AuditEntry.action == "mail.text")
-        return list(session.scalars(found.order_by(AuditEntry.id)))
 
 
 def test_new_mail_has_the_text_and_mail_that_waits_keeps_its_own(
@@ -98,7 +92,7 @@ def test_a_text_that_cannot_be_used_is_refused(
     answer = send(admin, **{field: text})
     assert answer.status_code == 422
     assert error in unescape(answer.text)
-    assert entries() == []
+    assert entries("mail.text") == []
 
 
 def test_codes_need_their_text_and_know_no_link(admin: FlaskClient) -> None:
@@ -126,7 +120,7 @@ def test_preview_has_made_up_data_and_stores_nothing(admin: FlaskClient) -> None
     page = send(admin, "preview", body="<b>{name}</b>\n\n{text}").text
     assert "&lt;b&gt;Ada Lovelace&lt;/b&gt;" in page
     assert "Good news: Example: " in page
-    assert entries() == []
+    assert entries("mail.text") == []
     assert outbox() == []
 
 
@@ -135,7 +129,7 @@ def test_a_test_goes_to_oneself_and_stores_nothing(admin: FlaskClient) -> None:
     message = a_letter().message
     assert str(message["To"]) == "Max <max@u.example>"
     assert str(message["Subject"]).startswith("Good news: Example: ")
-    assert entries() == []
+    assert entries("mail.text") == []
     with transaction() as session:
         session.execute(update(Account).values(email=""))
     answer = send(admin, "test")
@@ -152,7 +146,7 @@ def test_changes_and_the_way_back_are_audited(admin: FlaskClient, story: Story, 
     assert [admin.post(page, data=back).status_code for _ in range(2)] == [303, 303]
     story.hand_over(cast.ada, cast.ben)
     assert bodies()[-1].startswith("Hello Ben,")
-    first, second = entries()
+    first, second = entries("mail.text")
     assert first.before is None
     assert first.after == second.before
     assert first.after
@@ -178,10 +172,10 @@ def test_two_admins_do_not_overwrite_each_other(admin: FlaskClient) -> None:
     assert answer.status_code == 409
     assert "Someone else has changed this text." in answer.text
     assert OWN["subject"] in answer.text  # theirs, to compare
-    assert len(entries()) == 1
+    assert len(entries("mail.text")) == 1
     newer = answer.text.split('name="version" value="')[1].split('"')[0]
     assert send(admin, version=newer, subject="Other: {title}").status_code == 303
-    assert len(entries()) == 2
+    assert len(entries("mail.text")) == 2
 
 
 def test_saving_the_standard_text_is_no_change(admin: FlaskClient) -> None:
@@ -189,4 +183,4 @@ def test_saving_the_standard_text_is_no_change(admin: FlaskClient) -> None:
     body = re.search(r"<textarea[^>]*>\s*([^<]*)</textarea>", page)
     assert body
     assert send(admin, subject="{title}", body=body[1]).status_code == 303
-    assert entries() == []
+    assert entries("mail.text") == []

@@ -18,7 +18,6 @@ from sqlalchemy import func, select, update
 
 from portal.backend import Backend
 from portal.catalog.models import Course, Section, Term
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.notifications.mail_sender import MailSender, mail_breaker
 from portal.notifications.models import OutboxEntry
@@ -30,6 +29,7 @@ from portal.reports.models import ReportSubscription
 from portal.reports.subscriptions import MOST, Schedule
 from portal.reports.term_reports import REPORTS
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.ledger_claims import claim
 from tests.notifications.mail_server import Postman
@@ -93,14 +93,8 @@ def set_account(username: str, **values: Any) -> None:
         session.execute(update(Account).where(Account.username == username).values(values))
 
 
-def entries() -> list[AuditEntry]:
-    with transaction() as session:
-        found = select(AuditEntry).where(AuditEntry.action.like("report.%"))
-        return list(session.scalars(found.order_by(AuditEntry.id)))
-
-
 def acts() -> list[str]:
-    return [each.action.removeprefix("report.") for each in entries()]
+    return [each.action.removeprefix("report.") for each in entries("report.%")]
 
 
 def fall_due(relay: MailSender) -> None:
@@ -367,8 +361,8 @@ def test_who_may_not_see_it_gets_no_mail(  # noqa: PLR0917
     row = only()
     assert (row.result, row.next_at) == (why, None)
     assert acts() == ["subscribe", "end"]
-    assert entries()[-1].after == {"report": "rosters", "stopped": why}
-    assert entries()[-1].account_id is None
+    [ended] = entries("report.end")
+    assert (ended.after, ended.account_id) == ({"report": "rosters", "stopped": why}, None)
 
 
 @pytest.mark.parametrize("change", [{"state": "archived"}, {"deleted_at": PAST}])
@@ -447,10 +441,11 @@ def test_change_and_end_leave_entries(
     assert (rows(), postman.mails, outbox()) == ([], [], [])
     assert "You get no reports by email." in shown(admin)
     assert acts() == ["subscribe", "change", "end"]
-    assert {each.account_id for each in entries()} == {cast.max.id}
-    assert entries()[1].before == {"report": "rosters", "days": "daily", "at": "07:30"}
-    assert entries()[1].after == {"report": "rosters", "days": "monday", "at": "18:05"}
-    trail = words(admin.get(f"/admin/audit/{entries()[1].id}").text)
+    assert {each.account_id for each in entries("report.%")} == {cast.max.id}
+    [changed] = entries("report.change")
+    assert changed.before == {"report": "rosters", "days": "daily", "at": "07:30"}
+    assert changed.after == {"report": "rosters", "days": "monday", "at": "18:05"}
+    trail = words(admin.get(f"/admin/audit/{changed.id}").text)
     assert "Rosters of all sections" in trail
     assert "Every day" in trail
     assert "Every Monday" in trail
@@ -528,7 +523,8 @@ def test_send_now_mails_it_at_once_and_once(
     assert len(postman.mails) == 1
     assert only().next_at == before
     assert acts() == ["subscribe", "send"]
-    assert (entries()[-1].account_id, entries()[-1].subject) == (
+    [sent] = entries("report.send")
+    assert (sent.account_id, sent.subject) == (
         cast.max.id,
         f"account:{cast.max.id} term:{term.id}",
     )
@@ -597,7 +593,7 @@ def test_a_report_is_in_the_audit_trail_once_it_is_sent(
     postman.open()
     until(relay, lambda: bool(postman.mails))
     assert acts() == ["subscribe", "send"]
-    assert entries()[1].after == {"report": "rosters"}
+    assert entries("report.%")[1].after == {"report": "rosters"}
 
 
 def test_a_subscription_that_ends_while_its_report_is_sent_does_not_send_it_again(

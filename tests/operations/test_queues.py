@@ -5,22 +5,18 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from flask import Flask
 from flask.testing import FlaskClient
 from rq import Queue
-from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.core import flags
-from portal.core.audit_trail import AuditEntry
-from portal.core.db import transaction
 from portal.operations import workers
 from portal.operations.workers import QueueState
 from portal.runtime.cli import main
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.recorder import slow_jobs
 from tests.recorder.processes import ready, running, wait_for
-from tests.web.visitors import browser_of
 
 PAUSE = "/admin/operations/queues/notify"
 
@@ -31,11 +27,6 @@ def _all_go_on() -> Iterator[None]:
     flags._off = frozenset()  # noqa: SLF001 - as after a start
 
 
-@pytest.fixture
-def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
-
-
 def queues(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["queues", *arguments])
 
@@ -43,11 +34,6 @@ def queues(*arguments: str) -> Result:
 def notify(backend: Backend) -> QueueState:
     flags.read()
     return next(each for each in workers.queues(backend.redis) if each.name == "notify")
-
-
-def entries() -> list[AuditEntry]:
-    with transaction() as session:
-        return list(session.scalars(select(AuditEntry).order_by(AuditEntry.id)))
 
 
 def row(page: str) -> str:

@@ -1,7 +1,6 @@
 """Service tokens and signing keys: made on a page or by a command, shown once, revoked, traced."""
 
 import re
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Barrier
@@ -12,7 +11,6 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people import service_tokens, signing_keys
 from portal.people.models import Account, ApiToken
@@ -20,17 +18,13 @@ from portal.people.roles import PERSONAL_SCOPES, ROLES, SERVICE_SCOPES, Right
 from portal.people.tokens import NameTakenError, TokenRequest
 from tests import cast as builders
 from tests import commands
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.web.api.callers import Caller
 from tests.web.visitors import browser_of
 
 PAGE = "/admin/service-tokens"
 WHY = "The advising system registers students."
-
-
-@pytest.fixture
-def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
 
 
 def wish(**changed: Any) -> dict[str, Any]:
@@ -41,12 +35,6 @@ def wish(**changed: Any) -> dict[str, Any]:
         "reason": WHY,
         **changed,
     }
-
-
-def entries(action: str) -> Sequence[AuditEntry]:
-    with transaction() as session:
-        found = select(AuditEntry).where(AuditEntry.action == action).order_by(AuditEntry.id)
-        return [each for each in session.scalars(found) if each.who is not None]
 
 
 def shown(text: str) -> str:

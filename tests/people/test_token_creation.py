@@ -8,15 +8,16 @@ import pytest
 
 from portal.people import tokens
 from portal.people.tokens import MAX_TOKENS, NameTakenError, TokenRequest, TooManyError
+from tests.audit_trail import entries
 from tests.cast import Cast
-from tests.people.tokens import a_token, audit_entries, kept
+from tests.people.tokens import a_token, kept
 
 
 def test_only_the_digest_of_a_secret_is_kept(cast: Cast) -> None:
     secret = tokens.create(cast.ada.account_id, TokenRequest("script", ["read"], 30))
     (key,) = kept()
     assert key.digest == sha256(secret.encode()).digest()
-    assert secret not in str([entry.after for entry in audit_entries()])
+    assert secret not in str([entry.after for entry in entries()])
 
 
 def test_a_secret_is_long_and_begins_as_scanners_know_it(cast: Cast) -> None:
@@ -74,7 +75,7 @@ def test_who_made_and_who_revoked_one_is_kept(cast: Cast) -> None:
     tokens.create(ada, TokenRequest("script", ["read"], 30))
     tokens.revoke(ada)
     tokens.create_for("ada", TokenRequest("operator's"))
-    made, revoked, given = audit_entries()
+    made, revoked, given = entries()
     assert [each.action for each in (made, revoked, given)] == [
         "token.make",
         "token.revoke",

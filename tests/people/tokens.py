@@ -5,7 +5,6 @@ from datetime import datetime
 
 from sqlalchemy import select
 
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people.models import ApiToken
 from portal.people.roles import PERSONAL_SCOPES
@@ -31,9 +30,3 @@ def kept() -> list[ApiToken]:
     """All tokens, the oldest first."""
     with transaction() as session:
         return list(session.scalars(select(ApiToken).order_by(ApiToken.id)))
-
-
-def audit_entries() -> list[AuditEntry]:
-    """All that the audit log has, the oldest first."""
-    with transaction() as session:
-        return list(session.scalars(select(AuditEntry).order_by(AuditEntry.id)))

@@ -4,13 +4,11 @@ import pytest
 from click.testing import CliRunner, Result
 from rq import Queue
 from rq.serializers import JSONSerializer
-from sqlalchemy import select
 
 from portal.backend import Backend
-from portal.core.audit_trail import AuditEntry
-from portal.core.db import transaction
 from portal.operations.dead_letters import DeadLetter
 from portal.runtime.cli import main
+from tests.audit_trail import entries
 from tests.recorder.poisoned_journal import heal, waiting
 from tests.recorder.processes import caught_up, running, wait_for
 from tests.recorder.rush import Rush
@@ -57,8 +55,7 @@ def test_command_discards_failed_jobs(backend: Backend, given_up: DeadLetter) ->
     assert jobs(given_up.id, "--discard").exit_code == 0
     assert not backend.redis.exists(f"rq:job:{given_up.id}", "rq:failed:record")
     assert jobs().exit_code == 0
-    with transaction() as session:
-        (entry,) = session.scalars(select(AuditEntry)).all()
+    (entry,) = entries()
     assert (entry.action, entry.subject) == ("job.discard", f"job:{given_up.id}")
 
 

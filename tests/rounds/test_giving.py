@@ -10,7 +10,6 @@ from portal.allocation.mechanisms import draw_order
 from portal.allocation.proof import seed_of, sha256
 from portal.backend import backend
 from portal.catalog.models import Pool, Reserve, Section, Term
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.client import Ledger
 from portal.ledger.errors import LedgerUnavailable
@@ -25,6 +24,7 @@ from portal.rounds.ballots import ballot_of
 from portal.web.api.fields import KEY
 from portal.windows.models import Round
 from portal.windows.warmup import send_sections
+from tests.audit_trail import entries
 from tests.cast import Cast, Meets, a_course, a_section, a_student, a_term, added, an_open_window
 from tests.rounds.builders import (
     a_round,
@@ -463,8 +463,7 @@ def test_seat_that_can_not_be_given_any_more_is_explained(fall: Term, cast: Cast
     assert not outcome.seated
     assert "we could not enroll you" in outcome.alternatives[0].texts[0]
     assert "hold" in " ".join(outcome.alternatives[0].texts)
-    with transaction() as session:
-        entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "round.apply")).one()
+    [entry] = entries("round.apply")
     assert entry.after
     assert entry.after["refused"] == 1
 

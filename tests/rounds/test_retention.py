@@ -9,12 +9,12 @@ from sqlalchemy import func, select, update
 
 from jobs.background import delete_expired
 from portal.catalog.models import Term
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people.models import Student
 from portal.rounds import ballots, problem, steps, store
 from portal.rounds.models import BallotRow, JointChoice, RoundFile
 from portal.windows.models import Round
+from tests.audit_trail import entries
 from tests.cast import Cast, a_course, a_section, a_term
 from tests.rounds.builders import a_round, again, an_admin, applied, choice, ended, frozen, ranks
 from tests.web.visitors import browser_of
@@ -81,8 +81,7 @@ def test_ballots_of_an_old_round_are_deleted_with_its_files(
     assert (kept.lines, kept.refused, kept.result, kept.given) == ([], None, None, None)
     assert cast.ada.number not in kept.code
     assert cast.ben.number not in kept.code
-    with transaction() as session:
-        entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "round.erase")).one()
+    [entry] = entries("round.erase")
     assert entry.after
     assert entry.after["ballots"] == 2
     delete_expired()  # nothing more to do

@@ -15,7 +15,6 @@ from portal.allocation import verify
 from portal.allocation.proof import canonical, sha256
 from portal.backend import backend
 from portal.catalog.models import Term
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.moments import milliseconds
 from portal.notifications.kinds import text_of
@@ -28,6 +27,7 @@ from portal.rounds.models import BallotRow, RoundFile
 from portal.windows.models import Round
 from portal.windows.rounds import RoundRefused
 from tests.allocation.test_proof import top_of
+from tests.audit_trail import entries
 from tests.cast import Cast, Meets, a_course, a_section, a_term
 from tests.rounds.builders import (
     DAY,
@@ -71,11 +71,6 @@ def check(file: str, folder: Path, *arguments: str) -> subprocess.CompletedProce
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def actions() -> list[str]:
-    with transaction() as session:
-        return list(session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)))
-
-
 def test_round_is_not_closed_before_its_end(popular: Round) -> None:
     steps.close(popular.id)
     assert again(popular.id).state == "open"
@@ -98,7 +93,7 @@ def test_end_freezes_ballots_and_settings_under_a_root(popular: Round, cast: Cas
     assert ballot
     proof = steps.proof_of(popular.id, ballot.pseudonym)
     assert top_of(proof["ballot"], proof["proof"]) == after.root
-    assert actions()[-1] == "round.close"
+    assert entries()[-1].action == "round.close"
 
 
 def test_freezing_that_died_is_done_again_with_the_same_root(popular: Round) -> None:
@@ -340,8 +335,7 @@ def test_secret_is_not_shown_before_the_result(popular: Round) -> None:
     after = frozen(popular)
     assert after.secret not in (store.file_of(popular.id, "problem") or "")
     assert sha256(after.secret) in (store.file_of(popular.id, "problem") or "")
-    with transaction() as session:
-        trail = [f"{each.before} {each.after}" for each in session.scalars(select(AuditEntry))]
+    trail = [f"{each.before} {each.after}" for each in entries()]
     assert not any(after.secret in each for each in trail)
 
 
@@ -368,7 +362,7 @@ def test_result_is_published_once(popular: Round, cast: Cast) -> None:
     assert after.state == "published"
     with pytest.raises(RoundRefused, match="state"):
         steps.publish(after.id, after.version, cast.max.id, "tests")
-    assert "round.publish" in actions()
+    assert entries("round.publish")
 
 
 def test_published_round_is_not_canceled(popular: Round, cast: Cast) -> None:

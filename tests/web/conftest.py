@@ -1,4 +1,4 @@
-"""Browsers of students and an admin who have logged in."""
+"""Browsers of students who have logged in."""
 
 import pytest
 from flask import Flask
@@ -16,8 +16,3 @@ def ada(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
 @pytest.fixture
 def ben(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
     return browser_of(app, "ben")
-
-
-@pytest.fixture
-def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")

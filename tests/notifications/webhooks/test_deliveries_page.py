@@ -3,27 +3,19 @@
 from typing import Any
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
 
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.notifications.webhooks import outbox
 from portal.notifications.webhooks.models import Webhook
 from portal.notifications.webhooks.sender import WebhookSender
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.notifications.webhooks.conftest import a_webhook
 from tests.notifications.webhooks.deliveries import all_sent, deliveries
 from tests.notifications.webhooks.receiver import Receiver
-from tests.web.visitors import browser_of
 
 WHY = "The program was mended."
-
-
-@pytest.fixture
-def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
 
 
 @pytest.fixture
@@ -48,14 +40,6 @@ def seen(admin: FlaskClient, page: str) -> dict[str, Any]:
     return {"through": through, "reason": WHY}
 
 
-def entries() -> list[Any]:
-    with transaction() as session:
-        found = select(AuditEntry).where(
-            AuditEntry.action.in_(["webhook.retry", "webhook.discard"])
-        )
-        return list(session.scalars(found.order_by(AuditEntry.id)))
-
-
 def test_operations_and_the_page_report_them(
     admin: FlaskClient, webhook: Webhook, dead: list[int]
 ) -> None:
@@ -74,7 +58,7 @@ def test_one_is_sent_again(
     assert admin.post(page, data=seen(admin, page)).status_code == 303
     relay.send_due()
     assert receiver.ids == [f"test-{dead[1]}"]
-    (entry,) = entries()
+    (entry,) = entries("webhook.retry")
     assert (entry.after, entry.reason) == ({"deliveries": [dead[1]]}, WHY)
 
 
@@ -83,7 +67,7 @@ def test_all_are_sent_again(
 ) -> None:
     page = address(webhook, "all", "retry")
     assert admin.post(page, data=seen(admin, page)).status_code == 303
-    assert entries()[0].after == {"deliveries": dead}
+    assert entries("webhook.retry")[0].after == {"deliveries": dead}
     relay.send_due()
     assert all_sent()
 
@@ -99,7 +83,7 @@ def test_the_second_admin_reads_so(admin: FlaskClient, webhook: Webhook, dead: l
     data = seen(admin, page)
     admin.post(page, data=data)
     assert admin.post(page, data=data).status_code == 409
-    assert len(entries()) == 1
+    assert len(entries("webhook.discard")) == 1
 
 
 def test_a_reason_is_needed(admin: FlaskClient, webhook: Webhook, dead: list[int]) -> None:

@@ -1,21 +1,19 @@
 """GET and POST /admin/webhooks and below: receivers made, changed, switched, tested, deleted."""
 
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
 
 from portal.backend import Backend
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.notifications.webhooks import receivers
 from portal.notifications.webhooks.models import Webhook
 from portal.notifications.webhooks.receivers import signing_secret
 from portal.notifications.webhooks.sender import WebhookSender
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.notifications.webhooks.conftest import a_webhook
 from tests.notifications.webhooks.deliveries import deliveries
@@ -28,23 +26,12 @@ WHY = "The library wants to know."
 
 
 @pytest.fixture
-def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    return browser_of(app, "max")
-
-
-@pytest.fixture
 def known(cast: Cast) -> Webhook:
     return a_webhook(URL, cast)
 
 
 def wish(**changed: Any) -> dict[str, Any]:
     return {"url": URL, "names": ["enrolled", "dropped"], "reason": WHY, **changed}
-
-
-def entries() -> Sequence[AuditEntry]:
-    with transaction() as session:
-        found = select(AuditEntry).where(AuditEntry.action.like("webhook.%"))
-        return session.scalars(found.order_by(AuditEntry.id)).all()
 
 
 def now(webhook: Webhook) -> Webhook | None:
@@ -61,7 +48,7 @@ def test_a_new_one_shows_its_secret_this_once(admin: FlaskClient) -> None:
     assert signing_secret(made.seed) in answer.text
     assert signing_secret(made.seed) not in admin.get(f"{PAGE}/{made.id}").text
     assert (made.url, made.names, made.is_on) == (URL, ["enrolled", "dropped"], True)
-    (entry,) = entries()
+    (entry,) = entries("webhook.%")
     assert (entry.action, entry.subject) == ("webhook.make", f"webhook:{made.id}")
     assert entry.reason == WHY
     assert made.seed not in str(entry.after)
@@ -108,7 +95,7 @@ def test_errors_are_reported_and_nothing_is_made(admin: FlaskClient, wrong: dict
     answer = admin.post(PAGE, data=wish(**wrong))
     assert answer.status_code == 422
     assert f'href="#{next(iter(wrong))}"' in answer.text
-    assert not entries()
+    assert not entries("webhook.%")
 
 
 def test_it_can_be_changed(admin: FlaskClient, known: Webhook) -> None:
@@ -117,7 +104,7 @@ def test_it_can_be_changed(admin: FlaskClient, known: Webhook) -> None:
     after = now(known)
     assert after
     assert (after.url, after.names) == ("https://other.example/", ["left"])
-    assert entries()[-1].before == {"url": URL, "names": known.names}
+    assert entries("webhook.%")[-1].before == {"url": URL, "names": known.names}
 
 
 @pytest.mark.parametrize("path", ["edit", "off", "secret", "delete"])
@@ -145,7 +132,7 @@ def test_it_is_off_once_it_is_switched_off_or_deleted(
     assert admin.post(f"{PAGE}/{known.id}/{action}", data=data).status_code == 303
     after = now(known)
     assert after is None if action == "delete" else after and not after.is_on
-    assert entries()[-1].reason == WHY
+    assert entries("webhook.%")[-1].reason == WHY
     assert admin.get(f"{PAGE}/{known.id}").status_code == (404 if action == "delete" else 200)
 
 
@@ -163,7 +150,7 @@ def test_a_test_is_sent_and_seen(
 ) -> None:
     webhook = a_webhook(receiver.url, cast)
     assert admin.post(f"{PAGE}/{webhook.id}/test").status_code == 303
-    assert entries()[-1].action == "webhook.test"
+    assert entries("webhook.%")[-1].action == "webhook.test"
     assert "Waiting" in admin.get(f"{PAGE}/{webhook.id}").text
     jobs = backend.redis.lrange("rq:queue:background", 0, -1)
     assert any(job.startswith(b"deliver-0-") for job in jobs)
@@ -179,13 +166,13 @@ def test_one_that_was_switched_off_meanwhile_is_sent_no_test(
     assert answer.status_code == 409
     assert "Someone else has changed this" in answer.text
     assert not deliveries()
-    assert entries()[-1].action == "webhook.switch"
+    assert entries("webhook.%")[-1].action == "webhook.switch"
 
 
 def test_the_trail_tells_how_it_was_before_a_switch(admin: FlaskClient, known: Webhook) -> None:
     for version in (known.version, known.version + 1):
         admin.post(f"{PAGE}/{known.id}/off", data={"version": version, "reason": WHY})
-    assert [each.before for each in entries()[-2:]] == [{"on": True}, {"on": False}]
+    assert [each.before for each in entries("webhook.%")[-2:]] == [{"on": True}, {"on": False}]
 
 
 def test_the_page_says_that_one_is_left_alone(

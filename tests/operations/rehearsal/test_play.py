@@ -9,18 +9,17 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import live_terms
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.operations.rehearsal import play, practice_term
 from portal.operations.rehearsal.play import RefusedError
 from portal.runtime.cli import main
 from tests import cast as builders
 from tests import commands
+from tests.audit_trail import entries
 from tests.live.nodes import Node
 from tests.recorder.processes import ready, running, wait_for
 
@@ -71,11 +70,6 @@ def refused(node: Node, report: Path) -> str:
 def _hear_ctrl_c() -> None:
     """Accept SIGINT even if the tests themselves run in the background, which ignores it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def entries() -> list[AuditEntry]:
-    with transaction() as session:
-        return list(session.scalars(select(AuditEntry).order_by(AuditEntry.id)))
 
 
 def test_ctrl_c_ends_it_and_its_report_stays(

@@ -5,15 +5,15 @@ from threading import Event
 
 import pytest
 from click.testing import CliRunner
-from sqlalchemy import select, text
+from sqlalchemy import text
 
 from portal.backend import Backend
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.consistency.repair import LogDamaged, rebuild
 from portal.recorder.recorder import drain
 from portal.runtime.commands.consistency import rebuild_command
+from tests.audit_trail import entries
 from tests.owner_role import as_owner
 from tests.recorder.random_actions import storm
 from tests.recorder.rush import Rush, a_rush, claims, everyone_everywhere
@@ -158,9 +158,7 @@ def test_command_prints_and_audits_the_differences(rush: Rush) -> None:
     assert done.exit_code == 0, done.output
     assert "section_seats, id " in done.output
     assert "4 rows were different" in done.output
-    with transaction() as session:
-        entry = session.scalars(select(AuditEntry).order_by(AuditEntry.id.desc())).first()
-    assert entry
+    entry = entries()[-1]
     assert (entry.action, entry.subject) == ("record.rebuilt", f"term:{rush.term}")
     assert entry.after
     assert entry.after["changed"] == 4

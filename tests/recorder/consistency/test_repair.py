@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from sqlalchemy import select, text
+from sqlalchemy import text
 
 from portal.backend import Backend
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.function_library import prefix
 from portal.recorder.consistency import repair as mending
@@ -17,6 +16,7 @@ from portal.recorder.consistency.differences import Difference
 from portal.recorder.consistency.partial_audit import explain
 from portal.recorder.recorder import drain
 from portal.runtime.commands.consistency import audit_command, repair_command
+from tests.audit_trail import entries
 from tests.cast import a_student
 from tests.recorder.blocked_recorder import held_up
 from tests.recorder.consistency.tampering import TAMPERINGS, a_term_to_tamper_with
@@ -49,9 +49,7 @@ def test_repair_needs_yes(rush: Rush, tampering: str) -> None:
     assert done.exit_code == 0, done.output
     assert audit_term(rush.term)["clean"]
     assert dump(rush.term) == before
-    with transaction() as session:
-        actions = session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)).all()
-    assert actions[-1] == "record.repaired"
+    assert entries()[-1].action == "record.repaired"
 
 
 @pytest.mark.parametrize("tampering", sorted(OF_THE_LOG))
@@ -86,9 +84,7 @@ def test_repair_lists_and_audits_the_decisions_that_are_lost(backend: Backend) -
     assert "They will be discarded" in " ".join(repair().output.split())
     done = repair("--yes")
     assert done.exit_code == 0, done.output
-    with transaction() as session:
-        entries = session.scalars(select(AuditEntry).order_by(AuditEntry.id)).all()
-    [rebuilt] = [each for each in entries if each.action == "ledger.rebuilt"]
+    [rebuilt] = entries("ledger.rebuilt")
     assert len(rebuilt.after["forgotten"]) == 2
 
 

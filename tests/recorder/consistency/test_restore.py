@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from sqlalchemy import select, text
+from sqlalchemy import text
 
 from portal.backend import Backend, backend
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import prefix
@@ -19,6 +18,7 @@ from portal.recorder.consistency.restore import Unrecorded, plan, restore
 from portal.recorder.recorder import drain
 from portal.runtime.commands.consistency import rebuild_command
 from tests import commands
+from tests.audit_trail import entries
 from tests.cast import a_course, a_section, a_term, an_open_window
 from tests.owner_role import as_owner
 from tests.recorder.consistency.tampering import TAMPERINGS
@@ -260,10 +260,7 @@ def test_command_prints_its_plan_first(rush: Rush) -> None:
     done = CliRunner().invoke(rebuild_command, ["ledger", "--yes", "--term", "Fall 2030"])
     assert done.exit_code == 0, done.output
     assert "Students can register again" in done.output
-    with transaction() as session:
-        entry = session.scalars(select(AuditEntry).order_by(AuditEntry.id.desc())).first()
-    assert entry
-    assert entry.action == "ledger.rebuilt"
+    assert entries()[-1].action == "ledger.rebuilt"
 
 
 def test_only_the_term_with_a_lost_ledger_is_rebuilt(rush: Rush) -> None:
@@ -326,7 +323,4 @@ def another(rush: Rush) -> Rush:
 
 def _rebuilt() -> list[int]:
     """Return the terms whose ledger was rebuilt, by the audit trail."""
-    with transaction() as session:
-        which = select(AuditEntry.subject).where(AuditEntry.action == "ledger.rebuilt")
-        found = session.scalars(which.order_by(AuditEntry.id))
-        return [int(each.removeprefix("term:")) for each in found]
+    return [int(each.subject.removeprefix("term:")) for each in entries("ledger.rebuilt")]

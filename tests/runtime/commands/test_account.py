@@ -6,12 +6,12 @@ from flask import Flask
 from sqlalchemy import select
 
 from portal.catalog.models import Instructor
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.notifications.models import OutboxEntry
 from portal.people import visitors
 from portal.people.models import Account
 from portal.runtime.cli import main
+from tests.audit_trail import entries
 from tests.cast import a_department, an_account
 from tests.web.visitors import browser_of
 
@@ -141,9 +141,7 @@ def test_roles_below_admin_are_given_and_ended(app: Flask) -> None:
     assert account("zoe", "--end-role", "auditor").exit_code == 0
     assert roles("zoe") == {"help_desk"}
     assert browser.get("/admin").location.startswith("/login")
-    with transaction() as session:
-        entry = session.scalars(select(AuditEntry).order_by(AuditEntry.id.desc())).first()
-    assert entry
+    entry = entries()[-1]
     assert (entry.action, entry.after) == (
         "account.roles",
         {"roles": ["help_desk"], "departments": []},
@@ -171,14 +169,12 @@ def test_what_was_done_is_kept() -> None:
     an_account("zoe")
     account("zoe", "--admin")
     account("max", "--name", "Max")
-    with transaction() as session:
-        entries = session.scalars(select(AuditEntry).order_by(AuditEntry.id)).all()
-    assert [each.action for each in entries] == ["account.change", "account.make"]
-    changed, made = entries
+    changed, made = entries()
+    assert [changed.action, made.action] == ["account.change", "account.make"]
     assert (changed.before or {})["admin"] is False
     assert (changed.after or {})["admin"] is True
     assert (made.before, (made.after or {})["username"]) == (None, "max")
-    assert "password" not in str([each.after for each in entries])
+    assert "password" not in str([each.after for each in entries()])
 
 
 @pytest.mark.parametrize(
@@ -231,9 +227,8 @@ def test_an_account_gets_an_address_and_the_one_before_is_warned() -> None:
     assert (zoe.email, zoe.is_admin) == ("z@u.example", True)
     with transaction() as session:
         (warning,) = session.scalars(select(OutboxEntry)).all()
-        entry = session.scalars(select(AuditEntry).order_by(AuditEntry.id.desc())).first()
+    entry = entries()[-1]
     assert (warning.data or {})["address"] == "zoe@u.example"
-    assert entry
     assert (entry.before or {})["email"] == "zoe@u.example"
     assert (entry.after or {})["email"] == "z@u.example"
 

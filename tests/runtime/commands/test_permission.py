@@ -7,12 +7,12 @@ import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import select
 
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people import student_profile
 from portal.people.models import Permission
 from portal.runtime.cli import main
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast
 
 
@@ -78,8 +78,7 @@ def test_it_can_be_taken_back(cast: Cast) -> None:
 def test_what_was_done_is_kept_with_its_reason(section: Any, cast: Cast) -> None:
     grant()
     override("ada", "--revoke", "--reason", "A mistake.")
-    with transaction() as session:
-        given, taken = session.scalars(select(AuditEntry).order_by(AuditEntry.id)).all()
+    given, taken = entries()
     assert [given.action, taken.action] == ["override.grant", "override.revoke"]
     assert [given.reason, taken.reason] == ["Took it abroad.", "A mistake."]
     assert given.subject == taken.subject

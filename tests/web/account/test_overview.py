@@ -4,8 +4,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from tests.audit_trail import entries
 from tests.cast import Cast
-from tests.people.tokens import a_token, audit_entries
+from tests.people.tokens import a_token
 from tests.web.visitors import browser_of
 
 
@@ -43,4 +44,4 @@ def test_all_sessions_can_be_ended_at_once(app: Flask, ada: FlaskClient, cast: C
     assert ben.get("/api/v1/me").status_code == 200
     bearer = {"Authorization": f"Bearer {token}"}
     assert app.test_client().get("/api/v1/me", headers=bearer).status_code == 200
-    assert [each.action for each in audit_entries()] == ["sessions.end"]
+    assert [each.action for each in entries()] == ["sessions.end"]

@@ -8,8 +8,9 @@ from werkzeug.test import TestResponse
 from portal.core.db import transaction
 from portal.people import passwords
 from portal.people.models import Account
+from tests.audit_trail import entries
 from tests.cast import PASSWORD, Cast
-from tests.people.tokens import a_token, audit_entries, kept
+from tests.people.tokens import a_token, kept
 from tests.web.visitors import browser_of
 
 FRESH = "copper lantern walks twice"
@@ -110,7 +111,7 @@ def test_tokens_stay_valid_unless_revoked(ada: FlaskClient, cast: Cast) -> None:
 
 def test_audit_trail_has_the_change_without_the_password(ada: FlaskClient, cast: Cast) -> None:
     change(ada)
-    (entry,) = audit_entries()
+    (entry,) = entries()
     assert (entry.action, entry.account_id) == ("password.change", cast.ada.account_id)
     assert (entry.before, entry.after) == (None, None)
 

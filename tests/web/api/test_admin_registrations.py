@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import select, text
+from sqlalchemy import text
 
 from portal.backend import Backend, backend
-from portal.core.audit_trail import AuditEntry
 from portal.core.bulkheads import MOST_BACKGROUND_JOBS
 from portal.core.db import transaction
 from portal.people.models import Hold
 from portal.recorder.consistency import rebuild_runs
 from portal.recorder.recorder import drain
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.owner_role import as_owner
 from tests.recorder.processes import running, wait_for
@@ -32,12 +32,6 @@ def body(cast: Cast, section: Any) -> dict[str, Any]:
 
 def held(term: Any, student: Any) -> list[int]:
     return [each.section for each in backend().ledger.registrations(term.id, student.id).enrolled]
-
-
-def entries(action: str) -> list[AuditEntry]:
-    with transaction() as session:
-        found = select(AuditEntry).where(AuditEntry.action == action).order_by(AuditEntry.id)
-        return [each for each in session.scalars(found) if each.who is not None]
 
 
 def test_a_program_registers_and_drops_through_the_ledger(

@@ -8,11 +8,11 @@ from flask import Flask
 from sqlalchemy import select
 
 from portal.backend import Backend
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people.models import ApiRequest
 from portal.waiting_room import room
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.web.api.callers import Caller, program
 
@@ -44,12 +44,6 @@ def home(term: Any, window: Any) -> str:
 
 def kinds(term: Any, window: Any, *students: Any) -> list[str]:
     return [room.queue_entry(term.id, window.id, each.id).kind for each in students]
-
-
-def entries(action: str) -> list[AuditEntry]:
-    with transaction() as session:
-        found = select(AuditEntry).where(AuditEntry.action == action).order_by(AuditEntry.id)
-        return [each for each in session.scalars(found) if each.who is not None]
 
 
 def test_both_limits_are_set_and_shown(guard: Caller, fall: Any, window: Any) -> None:

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import select, update
+from sqlalchemy import update
 
 from portal.backend import backend
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people.models import ApiRequest
 from portal.windows import service
 from tests import cast as builders
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.web.api.callers import Caller, program
 
@@ -40,12 +40,6 @@ def new(name: str = "Seniors first", **more: Any) -> dict[str, Any]:
 
 def home(term: Any) -> str:
     return f"/admin/semesters/{term.id}/windows"
-
-
-def entries(action: str) -> list[AuditEntry]:
-    with transaction() as session:
-        found = select(AuditEntry).where(AuditEntry.action == action).order_by(AuditEntry.id)
-        return [each for each in session.scalars(found) if each.who is not None]
 
 
 def test_a_program_creates_a_window_for_a_cohort(calendar: Caller, fall: Any, cast: Cast) -> None:

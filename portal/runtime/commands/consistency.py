@@ -298,21 +298,23 @@ def _repair(number: int, term: str, *, yes: bool) -> bool:
     return clean
 
 
+def _audit(number: int) -> Report:
+    with progress_bars() as show:
+        return audit_term(number, show)
+
+
 def _audited(number: int) -> Report:
     """Return the audit, and store it, which sets or clears the alarm."""
-    with progress_bars() as show:
-        report = audit_term(number, show)
+    report = _audit(number)
     audit_runs.store(number, report)
     return report
 
 
 def _audited_twice(number: int) -> Report:
     """Return the audit, repeated if anything differs; store it."""
-    with progress_bars() as show:
-        report = audit_term(number, show)
+    report = _audit(number)
     if report["differences"]:
-        with progress_bars() as show:
-            again = audit_term(number, show)
+        again = _audit(number)
         found = repair.seen_twice(report["differences"], again["differences"])
         report = again | {"differences": found, "clean": not found and not again["unrecorded"]}
     audit_runs.store(number, report)

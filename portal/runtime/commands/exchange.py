@@ -121,15 +121,7 @@ def import_command(source: Path, path: Path | None, *, dry: bool, **choices: Any
                 done = import_files(source, options, report, show, dry=dry)
         except (ImportFailedError, import_jobs.Busy) as failure:
             print_report(report, path, console)
-            busy = isinstance(failure, import_jobs.Busy)
-            why = f"Another import is running: {failure}. Wait until it has finished."
-            dates = isinstance(failure, ImportFailedError) and failure.text in DATES_MEND
-            hint = " Use --starts and --ends." if dates else ""
-            if isinstance(failure, CancelsError):
-                hint = " Use --cancel-sections."
-            raise click.ClickException(
-                f"{why if busy else failure}{hint} Nothing was imported."
-            ) from None
+            raise click.ClickException(f"{_why(failure)} Nothing was imported.") from None
         except import_jobs.NoLongerPossible:
             raise click.ClickException(GONE) from None
         except SeatsLeftError as failure:
@@ -151,6 +143,15 @@ def import_command(source: Path, path: Path | None, *, dry: bool, **choices: Any
                 console.print(away)
             else:
                 console.print(f"New or changed sections in the ledger: {done.new_sections}.")
+
+
+def _why(failure: ImportFailedError | import_jobs.Busy) -> str:
+    """Return why nothing was imported, and which option would help."""
+    if isinstance(failure, import_jobs.Busy):
+        return f"Another import is running: {failure}. Wait until it has finished."
+    if isinstance(failure, CancelsError):
+        return f"{failure} Use --cancel-sections."
+    return f"{failure} Use --starts and --ends." if failure.text in DATES_MEND else str(failure)
 
 
 def default_path(name: str) -> Path:

@@ -34,12 +34,10 @@ def jobs_command(ids: tuple[str, ...], *, retry: bool, discard: bool) -> None:
         missing = set(ids) - {each.id for each in found}
         if missing:
             raise click.BadParameter(f"Unknown job: {', '.join(sorted(missing))}.")
+        settle = dead_letters.retry if retry else dead_letters.discard
         for job in found if retry or discard else ():
             note(f"job.{'retry' if retry else 'discard'}", f"job:{job.id}")
-            if retry:
-                dead_letters.retry(parts.redis, job)
-            else:
-                dead_letters.discard(parts.redis, job)
+            settle(parts.redis, job)
     for job in found:
         click.echo(f"{job.id}  {job.died_at:%Y-%m-%d %H:%M}  {job.queue}")
         click.echo(job.trace if ids else f"    {job.error}")

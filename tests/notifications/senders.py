@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 from portal.notifications.mail_sender import MailSender
 from portal.notifications.models import OutboxEntry
+from portal.notifications.webhooks.sender import WebhookSender
 from tests.notifications.stories import outbox
 from tests.recorder.processes import wait_for
 
 
-def until(relay: MailSender, what: Callable[[], object]) -> None:
+def until(relay: MailSender | WebhookSender, what: Callable[[], object]) -> None:
     """Let the relay work, as the clock would call it, until it is true."""
 
     def work() -> object:

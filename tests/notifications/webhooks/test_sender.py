@@ -10,9 +10,10 @@ from portal.notifications.webhooks.models import Delivery, Webhook
 from portal.notifications.webhooks.receivers import ChangedBy
 from portal.notifications.webhooks.sender import WebhookSender
 from tests.cast import Cast
+from tests.notifications.senders import until
 from tests.notifications.stories import Story
 from tests.notifications.webhooks.conftest import a_webhook
-from tests.notifications.webhooks.deliveries import all_sent, deliveries, until
+from tests.notifications.webhooks.deliveries import all_sent, deliveries
 from tests.notifications.webhooks.receiver import Receiver, a_receiver
 
 LONG = (60.0,)  # seconds until a further try: longer than any test

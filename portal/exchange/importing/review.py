@@ -152,7 +152,7 @@ def published_term(session: Session, found: Import) -> tuple[str, int] | None:
     if (known := session.scalar(term)) is None:
         return None
     sections = select(func.count()).where(Section.term_id == known.id, Section.deleted_at.is_(None))
-    return known.name, session.scalar(sections) or 0
+    return known.name, session.scalars(sections).one()
 
 
 def count_drafts(session: Session, found: Import) -> int:
@@ -161,7 +161,7 @@ def count_drafts(session: Session, found: Import) -> int:
     query = select(func.count()).where(
         ImportChange.import_id == found.id, *new, ImportChange.after["status"].as_string() == "NEW"
     )
-    return session.scalar(query) or 0 if found.options["layout"] == "semester" else 0
+    return session.scalars(query).one() if found.options["layout"] == "semester" else 0
 
 
 def unnamed_sections(session: Session, found: Import) -> list[str]:

@@ -37,7 +37,7 @@ class DeadLetter:
 
     id: str
     queue: str
-    died_at: datetime
+    dead_at: datetime
     error: str  # the last meaningful line of the traceback
     trace: str
 
@@ -63,7 +63,7 @@ def counts(redis: Redis) -> dict[str, int]:
 def find_all(redis: Redis, queues: Iterable[str] = QUEUES) -> list[DeadLetter]:
     """Return the dead letters, oldest first."""
     ids = [job for name in queues for job in _registry(redis, name).get_job_ids()]
-    return sorted(map(_letter, find_jobs(redis, ids)), key=lambda letter: letter.died_at)
+    return sorted(map(_letter, find_jobs(redis, ids)), key=lambda letter: letter.dead_at)
 
 
 def retry(redis: Redis, letter: DeadLetter) -> bool:
@@ -166,8 +166,8 @@ class Watch:
         for letter in dead:
             if letter.abandoned or latest[letter.queue, letter.about] is not letter:
                 discard(self.redis, letter)
-            elif (letter.id, letter.died_at) not in self._reported:
-                self._reported.add((letter.id, letter.died_at))
+            elif (letter.id, letter.dead_at) not in self._reported:
+                self._reported.add((letter.id, letter.dead_at))
                 log.critical(ALARM, letter.id, letter.queue, letter.error)
         self._counts = counts(self.redis) if changed else found
 
@@ -177,8 +177,8 @@ def _letter(job: RqJob) -> DeadLetter:
     trace = str(result.exc_string or "") if result else ""
     lines = [line for line in trace.strip().splitlines() if not line.startswith(FOOTNOTES)]
     error = (lines or ["unknown"])[-1]
-    died_at = job.ended_at or (result and result.created_at) or datetime.now(UTC)
-    return DeadLetter(job.id, job.origin, died_at, error, trace)
+    dead_at = job.ended_at or (result and result.created_at) or datetime.now(UTC)
+    return DeadLetter(job.id, job.origin, dead_at, error, trace)
 
 
 def _registry(redis: Redis, queue: str) -> FailedJobRegistry:

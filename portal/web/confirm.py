@@ -52,9 +52,8 @@ class Confirmation:
     seen: Mapping[str, object] = field(default_factory=dict)
     # Sent back too; if the form is shown again, as they were when it was shown at first.
     first_seen: Mapping[str, object] = field(default_factory=dict)
-    refusal: str = (
-        ""  # why it can't be done, shown in place of the button until a valid form is submitted
-    )
+    # Why it can't be done, shown in place of the button until a valid form is submitted.
+    refusal: str = ""
     template: str = "confirm.html"  # or one that extends it
     context: Mapping[str, object] = field(default_factory=dict)  # for such a template
 

@@ -270,15 +270,12 @@ class NumberField(StringField):  # type: ignore[misc]
             wrong = self.message or _l(
                 "%(field)s: enter a whole number from %(least)s to %(most)s."
             )
-            raise StopValidation(str(wrong) % self.facts())
-
-    def facts(self) -> dict[str, object]:
-        """Return the placeholders of the field's message."""
-        return {
-            "field": self.label.text,
-            "least": formatting.number(self.least),
-            "most": formatting.number(self.most),
-        }
+            facts = {
+                "field": self.label.text,
+                "least": formatting.number(self.least),
+                "most": formatting.number(self.most),
+            }
+            raise StopValidation(str(wrong) % facts)
 
     def _value(self) -> str:
         if self.raw_data:

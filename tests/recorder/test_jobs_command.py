@@ -27,7 +27,7 @@ def test_command_says_that_no_job_failed(backend: Backend) -> None:  # noqa: ARG
 def test_command_lists_each_failed_job_with_its_error(given_up: DeadLetter) -> None:
     result = jobs()
     assert result.exit_code == 1
-    assert f"{given_up.id}  {given_up.died_at:%Y-%m-%d %H:%M}  record" in result.stdout
+    assert f"{given_up.id}  {given_up.dead_at:%Y-%m-%d %H:%M}  record" in result.stdout
     assert "    ValueError: poison\n" in result.stdout
     assert "Traceback" not in result.stdout
     assert "Traceback" in jobs(given_up.id).stdout

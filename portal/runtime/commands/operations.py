@@ -39,7 +39,7 @@ def jobs_command(ids: tuple[str, ...], *, retry: bool, discard: bool) -> None:
             note(f"job.{'retry' if retry else 'discard'}", f"job:{job.id}")
             settle(parts.redis, job)
     for job in found:
-        click.echo(f"{job.id}  {job.died_at:%Y-%m-%d %H:%M}  {job.queue}")
+        click.echo(f"{job.id}  {job.dead_at:%Y-%m-%d %H:%M}  {job.queue}")
         click.echo(job.trace if ids else f"    {job.error}")
     if retry or discard:
         click.echo(f"{'Retrying' if retry else 'Discarded'}: {len(found)}.", err=True)

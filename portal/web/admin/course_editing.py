@@ -171,13 +171,9 @@ class CourseForm(Form):
         self.details = CourseDetails(**values, public=not some)
 
     def _check_requisites(self) -> None:
-        """Refuse a course that requires itself, or one course both before and at the same time."""
-        trees = {
-            name: set(requisites.codes(self[name].data))
-            for name in ("prerequisites", "corequisites")
-        }
-        for name, codes in trees.items():
-            if self.code.data in codes:
+        """Refuse a course that requires itself."""
+        for name in ("prerequisites", "corequisites"):
+            if self.code.data in requisites.codes(self[name].data):
                 own = requisites.shown(self.code.data)
                 self.refuse(_("%(code)s can’t require itself.", code=own), name)
 
@@ -320,19 +316,16 @@ def _meaning(
 ) -> list[str]:
     """Return what the change means for each term."""
     wanted = form.details
-    of_course = [
-        name
-        for name in CourseDetails.fields()
-        if getattr(stored, name) != getattr(wanted, name) and name not in courses.FOLLOWED[1:]
-    ]
+    fields = CourseDetails.fields()
+    changed = {name for name in fields if getattr(stored, name) != getattr(wanted, name)}
     lasting = [(term, count) for term, count in terms if courses.lasts(term)]
     found = []
-    if of_course and lasting:
+    if changed.difference(courses.FOLLOWED[1:]) and lasting:
         names = ", ".join(term.name for term, _count in lasting)
         found.append(
             _("Pages of these terms show the course as it is now: %(names)s.", names=names)
         )
-    if any(getattr(stored, each) != getattr(wanted, each) for each in courses.FOLLOWED):
+    if changed.intersection(courses.FOLLOWED):
         chosen = {each.term_id for each, *_rest in edits}
         for term, count in lasting:
             if term.id not in chosen:
@@ -345,7 +338,7 @@ def _meaning(
                     )
                 )
         found.append(_("New sections begin with these credits, prerequisites and corequisites."))
-    if {"public", *AUDIENCE} & set(of_course):
+    if changed & {"public", *AUDIENCE}:
         found.append(
             _("Who can register applies from now on, in every term. Students keep their seats.")
         )

@@ -102,18 +102,15 @@ DELIVERY_ACTIONS = {
 def settle_job(job: str, remedy: str) -> ResponseReturnValue:
     """Try a dead job again, or discard it."""
     with translate_errors():
-        found = next(
-            (each for each in dead_letters.find_all(backend().redis) if each.id == job), None
-        )
-    if found is None:
-        return _settle(JOB_ACTIONS[remedy], [], lambda _reason: False, gone=JOB_GONE)
+        found = [each for each in dead_letters.find_all(backend().redis) if each.id == job]
+    facts = [(_("Queue"), str(QUEUE_LABELS[each.queue])) for each in found]
 
     def act(reason: str) -> bool:
         with translate_errors():
-            return dead_letters.settle_job(backend().redis, found, remedy, visitor().id, reason)
+            return dead_letters.settle_job(backend().redis, found[0], remedy, visitor().id, reason)
 
-    facts = [(_("Queue"), str(QUEUE_LABELS[found.queue])), *_failure(found.died_at, found.error)]
-    return _settle(JOB_ACTIONS[remedy], facts, act, gone=JOB_GONE, trace=found.trace)
+    trace = found[0].trace if found else ""
+    return _settle(JOB_ACTIONS[remedy], facts, act, found, gone=JOB_GONE, trace=trace)
 
 
 @bp.route(f"/mails/<which>/{REMEDY}", methods=["GET", "POST"])
@@ -190,18 +187,23 @@ def _settle(  # noqa: PLR0913
     wording: Wording,
     facts: list[tuple[str, str]],
     act: Callable[[str], bool],
-    found: Sequence[Any] = (),
+    found: Sequence[Any],
     *,
     gone: str = GONE,
     trace: str = "",
     back: tuple[str, str] = OPERATIONS,
 ) -> ResponseReturnValue:
-    """Ask for confirmation, or act and report; if `facts` is empty, nothing is left to do."""
+    """Ask for confirmation, or act and report; if nothing is found, nothing is left to do."""
+    seen: dict[str, str] = {}
     if found:
-        facts = [*facts, *_failure(found[-1].dead_at, found[-1].error)]
+        last = found[-1]
+        failed = local_clock().short(last.dead_at)
+        facts = [*facts, (_("Failed"), failed), (_("Error"), translated(last.error))]
+        # Of what failed for good later, the page has shown nothing.
+        seen = {"through": last.dead_at.isoformat()}
 
     def settle(reason: str) -> str:
-        if not (facts and act(reason)):
+        if not (found and act(reason)):
             raise NotPossible(str(gone))
         figures.forget()
         return str(wording.done)
@@ -209,14 +211,9 @@ def _settle(  # noqa: PLR0913
     page = wording.page(
         back,
         facts=facts,
-        # Of what failed for good later, the page has shown nothing.
-        seen={"through": found[-1].dead_at.isoformat()} if found else {},
-        refusal="" if facts else str(gone),
+        seen=seen,
+        refusal="" if found else str(gone),
         template="admin/operations/dead_letter.html",
         context={"trace": trace},
     )
     return confirm(page, settle)
-
-
-def _failure(died_at: datetime, error: str) -> list[tuple[str, str]]:
-    return [(_("Failed"), local_clock().short(died_at)), (_("Error"), translated(error))]

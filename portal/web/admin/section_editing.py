@@ -44,7 +44,6 @@ def edit(term_id: int, section_id: int) -> ResponseReturnValue:
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id, Right.CHANGE_SECTIONS)
         form = SectionForm(sent, session, offered.term, stored.course_code, stored.details)
-        form.new_rooms = may_add_rooms()
         context = {"term": offered.term, "stored": stored}
         change = RecordEdit(sent, form, stored, stored.subject, back_to(stored), FORM, context)
         if stored.obstacle:
@@ -112,7 +111,6 @@ def new(term_id: int) -> ResponseReturnValue:
             elsewhere = noted_keys(session, offered.term.name)
             first, crn = sections.initial_details(session, term_id, course, elsewhere)
         form = NewSectionForm(sent, session, offered.term, course.code, first)
-        form.new_rooms = may_add_rooms()
         form.crn.data = crn if sent is None else form.crn.data
         if sent is None or not is_complete(sent, form):
             return show_form(form, FORM, term=offered.term, course=course)

@@ -44,6 +44,7 @@ from portal.core.i18n import _, _l, _n
 from portal.core.moments import milliseconds
 from portal.registration.seat_counts import is_active
 from portal.reports.effects.sections import OBSTACLES
+from portal.web.admin.sections import may_add_rooms
 from portal.web.admin.window_forms import FARTHEST, KINDS, TOO_FAR, CohortForm
 from portal.web.forms import (
     ChoicesField,
@@ -277,7 +278,6 @@ class SectionForm(Form):
 
     instructor = NamesField(_l("Instructors"), description=_l("One instructor per field."))
     meetings = Rows(MeetingForm, fewest=1, most=MOST_MEETINGS)
-    new_rooms = True  # whether a typed room is added to the catalog
     reserves = Rows(ReserveForm, fewest=0, most=MOST_RESERVES)
 
     def __init__(
@@ -336,7 +336,7 @@ class SectionForm(Form):
             meetings=tuple(row.view for row in self.meetings if row.counts),
             reserves=tuple(row.view for row in reserves),
         )
-        if not self.new_rooms:
+        if not may_add_rooms():
             self._check_rooms()
 
     def _check_rooms(self) -> None:

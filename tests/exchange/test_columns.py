@@ -13,12 +13,12 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from portal.catalog.models import Course, Instructor, Meeting, Section
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.exchange.importing.models import ColumnMapping, ImportTable
 from portal.exchange.importing.upserts import count_changes
 from tests import cast as builders
 from tests import commands
+from tests.audit_trail import entries
 from tests.cast import Cast
 from tests.exchange.campus import Campus
 from tests.exchange.class_schedules import write_csv, write_ods
@@ -51,11 +51,6 @@ def as_xlsx(folder: Path) -> bytes:
 def as_ods(folder: Path) -> bytes:
     write_ods(folder, {"Schedule": [list(UNKNOWN), [LINE[each] for each in UNKNOWN]]})
     return zipped({"schedule.ods": (folder / "semester.ods").read_bytes()})
-
-
-def audit_entries(action: str) -> list[AuditEntry]:
-    with transaction() as session:
-        return list(session.scalars(select(AuditEntry).filter_by(action=action)))
 
 
 def test_the_page_shows_each_column_with_its_first_values(
@@ -212,7 +207,7 @@ def test_a_saved_mapping_is_used_when_the_headings_come_again(
     import_id = sent(boss, as_csv(tmp_path))
     choose(boss, import_id, mapping="Campus system", **UNKNOWN)
     press(boss, import_id, "apply")
-    [entry] = audit_entries("columns.save")
+    [entry] = entries("columns.save")
     assert entry.after["name"] == "Campus system"
     assert "Places → Seats" in unescape(boss.get(f"/admin/audit/{entry.id}").text)
     again = sent(boss, as_csv(tmp_path, LINE | {"Places": "130"}))
@@ -267,7 +262,7 @@ def test_a_deleted_mapping_is_gone_but_not_from_an_import_that_has_begun(
     assert boss.post(place, data={"reason": "Old system"}).status_code == 303
     assert place not in boss.get("/admin/imports").text
     assert boss.post(place, data={"reason": "Old system"}).status_code == 404
-    [entry] = audit_entries("columns.delete")
+    [entry] = entries("columns.delete")
     assert (entry.before["name"], entry.reason) == ("Campus system", "Old system")
     press(boss, import_id, "overwrite")  # reads the files again
     press(boss, import_id, "apply")

@@ -6,13 +6,11 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from portal.backend import Backend
-from portal.core.audit_trail import AuditEntry
-from portal.core.db import transaction
 from portal.waiting_room import room
+from tests import audit_trail
 from tests import cast as builders
 from tests.cast import Cast
 
@@ -44,9 +42,8 @@ def kinds(term: Any, window: Any, cast: Cast) -> list[str]:
 
 
 def entries() -> list[tuple[str, str, str]]:
-    with transaction() as session:
-        found = select(AuditEntry).where(AuditEntry.action.like("room.%")).order_by(AuditEntry.id)
-        return [(each.action, each.who, each.reason) for each in session.scalars(found)]
+    found = audit_trail.entries("room.%")
+    return [(each.action, each.who, each.reason) for each in found]
 
 
 def hidden_key(admin: FlaskClient, place: str) -> str:

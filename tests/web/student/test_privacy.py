@@ -4,12 +4,11 @@ import re
 
 import pytest
 from flask import Flask
-from sqlalchemy import select
 
 from portal.catalog.models import Section
-from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people.models import Student
+from tests.audit_trail import entries
 from tests.cast import Cast, a_course, a_section, a_student, a_term
 from tests.web.instructor.rosters import enrolled, private, reached_at, waiting
 from tests.web.visitors import browser_of
@@ -37,11 +36,6 @@ def eve(section: Section) -> Student:
 def wants(student: Student) -> bool:
     with transaction() as session:
         return session.get_one(Student, student.id).private
-
-
-def entries() -> list[AuditEntry]:
-    with transaction() as session:
-        return list(session.scalars(select(AuditEntry).order_by(AuditEntry.id)))
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -31,8 +31,8 @@ LOST = """() => {
     return [...wide.map((it) => `too wide: ${it}`), ...cut.map((it) => `cut off: ${it}`)];
 }"""
 
-# What can be pressed and is smaller than 24 px, but for links in the middle of a sentence.
-SMALL = """() => {
+# What can be pressed and is smaller than some pixels, but for links in the middle of a sentence.
+SMALL = """([least, apart]) => {
     const pressable = "a[href], button, summary, select, textarea, input:not([type=hidden])";
     const words = (it) => it.textContent.trim();
     const inline = (it) => getComputedStyle(it).display === "inline";
@@ -40,11 +40,17 @@ SMALL = """() => {
     const shown = (it) => it.checkVisibility({ visibilityProperty: true });
     const area = (it) => (it.closest("label") ?? it).getBoundingClientRect();
     return [...document.querySelectorAll(pressable)]
-        .filter((it) => shown(it) && !it.matches(".skip-link") && !sentence(it))
+        .filter((it) => shown(it) && !it.matches(`.skip-link, ${apart}`) && !sentence(it))
         .map((it) => [it, area(it)])
-        .filter(([, { width, height }]) => width < 24 || height < 24)
+        .filter(([, { width, height }]) => width < least || height < least)
         .map(([it, { width, height }]) => `${width} by ${height}: ${it.outerHTML.slice(0, 90)}`);
 }"""
+
+
+# What is less high for a finger: in rows, of which many must fit (the time there opens the same as
+# the title); in the strip below the banner, which never grows; links to a field of the same page.
+# The buttons of tables are higher for a coarse pointer.
+LOW = ".row-more, .row-plan, #gate *, .errors a, .table .btn"
 
 
 def too_wide(page: Page) -> bool:
@@ -54,10 +60,12 @@ def too_wide(page: Page) -> bool:
     return bool(page.evaluate(f"{root}.scrollWidth > {root}.clientWidth"))
 
 
-def lacks(page: Page) -> list[str]:
+def lacks(page: Page, *, for_fingers: bool = False) -> list[str]:
     """What is lost or too small to be hit at any size; leaves the text wider than it was."""
     page.set_viewport_size(PHONE)
-    found = [f"too small: {each}" for each in page.evaluate(SMALL)]
+    found = [f"too small: {each}" for each in page.evaluate(SMALL, [24, "html"])]
+    if for_fingers:
+        found += [f"small for a finger: {each}" for each in page.evaluate(SMALL, [40, LOW])]
     for size in _sizes(page):
         found += [f"{size}: {each}" for each in page.evaluate(LOST)]
     return found

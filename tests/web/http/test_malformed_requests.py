@@ -1,10 +1,13 @@
 """Malformed requests are refused before the portal sees them, and never read as two."""
 
+import re
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from flask import Flask
 
+from portal.catalog import formatting, search
 from portal.catalog.models import Term
 from tests.cast import Cast
 from tests.live.nodes import Node
@@ -89,6 +92,17 @@ def test_responses_hide_the_server_version(node: Node) -> None:
 
 def test_long_address_is_refused(node: Node) -> None:
     assert say(node, f"GET /login?{'x' * 5000} HTTP/1.1").status == 414
+
+
+def test_longest_search_with_many_filters_is_answered_also_after_a_login(node: Node) -> None:
+    """As long as the form of the list of sections can make an address."""
+    pairs = [("q", "\u754c" * search.LONGEST), ("subject", "x" * search.LONGEST_SUBJECT)]
+    pairs += [("days", day) for day in formatting.DAYS]
+    pairs += [(name, "12:00") for name in ("from", "to", "open", "credits", "fits", "meets")]
+    heard = say(node, f"GET /terms/1?{urlencode(pairs)} HTTP/1.1")
+    assert heard.status == 302
+    [login] = re.findall(r"\r\nLocation: (/login\S+)", heard.text)
+    assert say(node, f"GET {login} HTTP/1.1").status == 200
 
 
 @pytest.mark.parametrize(

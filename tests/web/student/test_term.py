@@ -60,9 +60,17 @@ def test_page_counts_down_to_the_opening(ada: FlaskClient, term: Any) -> None:
     assert "Opens " in words(cell(page, section))
 
 
-def test_page_without_scripts_reloads_at_the_opening(ada: FlaskClient, term: Any) -> None:
-    builders.a_coming_window(term, minutes=0.2)
-    assert '<noscript><meta http-equiv="refresh" content="' in ada.get(f"/terms/{term.id}").text
+def test_page_without_scripts_reloads_soon_after_the_opening(
+    ada: FlaskClient, term: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("random.randint", lambda _least, most: most)
+    window = builders.a_coming_window(term, minutes=0.6)
+    page = ada.get(f"/terms/{term.id}").text
+    seconds = re.search(r'<noscript><meta http-equiv="refresh" content="(\d+)">', page)
+    now = re.search(r'data-now="(\d+)"', page)
+    assert seconds
+    assert now
+    assert 0 <= int(seconds[1]) - (window.opens - int(now[1])) / 1000 < 6
 
 
 def test_page_without_scripts_has_a_link_for_new_counts(ada: FlaskClient, term: Any) -> None:

@@ -2,6 +2,7 @@
 
 from zoneinfo import ZoneInfo
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,6 +39,23 @@ def test_everything_is_within_the_timeline(spans: list[tuple[int, int]]) -> None
     assert 1 <= len(drawing.ticks) <= 10
     beyond = (tick for tick in drawing.ticks if tick.x + LETTER * len(tick.label) > WIDTH)
     assert all(tick.ends for tick in beyond)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "labels"),
+    [
+        (30, "6:00 am, 6:15 am, 6:30 am, 6:45 am"),
+        (100, "6:00 am, 7:00 am, 8:00 am"),
+        (600, "6:00 am, 9:00 am, 12:00 pm, 3:00 pm"),
+        (1400, "6:00 am, 12:00 pm, 6:00 pm, Nov 19, 6:00 am"),
+        (4000, "12:00 pm, Nov 19, 12:00 pm, Nov 20, 12:00 pm, Nov 21"),
+        (8000, "Nov 19, Nov 20, Nov 21, Nov 22, Nov 23, Nov 24"),
+    ],
+)
+def test_axis_has_round_local_times(minutes: int, labels: str) -> None:
+    drawing = timeline([window(0, minutes)], NOW, ZONE)
+    assert drawing is not None
+    assert [tick.label for tick in drawing.ticks] == labels.split(", ")
 
 
 def test_canceled_window_is_not_drawn() -> None:

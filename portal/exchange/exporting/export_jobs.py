@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from tempfile import TemporaryFile
 
-from sqlalchemy import ColumnElement, delete, select, text, update
+from sqlalchemy import ColumnElement, delete, insert, select, text, update
 from sqlalchemy.orm import Session
 
 from portal.core.db import transaction
@@ -107,10 +107,8 @@ def _make(export_id: int) -> None:
         write_oneroster(out)
         with transaction() as session:
             for position, piece in enumerate(pieces(out)):
-                row = ExportPart(export_id=export_id, position=position, content=piece)
-                session.add(row)
-                session.flush()
-                session.expunge(row)
+                row = {"export_id": export_id, "position": position, "content": piece}
+                session.execute(insert(ExportPart).values(row))
             found = session.get_one(Export, export_id)
             found.size, found.failed = out.tell(), False
 

@@ -92,16 +92,10 @@ class _Stated:
 
     def is_at_time_of(self, meeting: Meeting) -> bool:
         """Return whether days and times are those of a meeting; blank ones are if it has none."""
-        columns = [column for column in WHEN if column in self.row.values]
-        found = (self.values.get(FIELDS[column]) for column in columns)
-        return (
-            bool(columns)
-            and not self.faulty
-            and all(
-                (value or None) == (getattr(meeting, FIELDS[column]) or None)
-                for column, value in zip(columns, found, strict=True)
-            )
-        )
+        names = [FIELDS[column] for column in WHEN if column in self.row.values]
+        pairs = ((self.values.get(name), getattr(meeting, name)) for name in names)
+        same = all((stated or None) == (known or None) for stated, known in pairs)
+        return bool(names) and not self.faulty and same
 
     def is_like(self, meeting: Meeting) -> bool:
         """Return whether all else but the room is as the row states it."""

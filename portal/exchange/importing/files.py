@@ -312,16 +312,13 @@ def has_files(session: Session, import_id: int) -> bool:
 @contextmanager
 def unpacked(import_id: int) -> Iterator[Files]:
     """Unpack the stored files into a temporary folder for the block."""
-    order = ImportPart.name, ImportPart.position
-    parts = select(*order).where(ImportPart.import_id == import_id).order_by(*order)
+    parts = select(ImportPart.name, ImportPart.content).filter_by(import_id=import_id)
+    parts = parts.order_by(ImportPart.name, ImportPart.position)
     with TemporaryDirectory(prefix="fairseat-import-") as folder:
         with transaction() as session:
-            for name, position in session.execute(parts).all():
-                content = select(ImportPart.content).filter_by(
-                    import_id=import_id, name=name, position=position
-                )
+            for name, content in session.execute(parts, execution_options={"yield_per": 1}):
                 with (Path(folder) / name).open("ab") as out:
-                    out.write(session.scalars(content).one())
+                    out.write(content)
         yield open_files(Path(folder))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from psycopg2.errors import SerializationFailure
 from rq.timeouts import BaseTimeoutException
-from sqlalchemy import delete, select, text
+from sqlalchemy import select, text
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
@@ -47,7 +47,7 @@ from portal.exchange.importing.failures import (
 )
 from portal.exchange.importing.files import Files, digest_of_path, open_files, unpacked
 from portal.exchange.importing.import_jobs import Busy, NoLongerPossible, ProgressReport
-from portal.exchange.importing.models import Import, ImportNote, ImportPart, ImportRow, Options
+from portal.exchange.importing.models import Import, ImportNote, ImportPart, Options
 from portal.exchange.importing.named_term import name_of
 from portal.exchange.importing.oneroster import stage_oneroster
 from portal.exchange.importing.precheck import Refused, precheck_preview, refused_enrollments
@@ -69,8 +69,8 @@ CHANGED = _k("The data in the portal has changed since the preview.")
 INTERRUPTED = _k("The import was interrupted: %(error)s.")
 LONGEST = 60 * 60  # seconds that a job may take
 LOOK_AGAIN = 0.5  # seconds
-ROWS = 5000  # rows a statement
 ENROLLMENT = "enrollment"
+DELETE_ROWS = text("DELETE FROM import_rows WHERE id = ANY(:rows)")
 # Keep only the changed enrollments, which are applied last.
 DELETE_ALL_BUT_ENROLLMENTS = text("""
     DELETE FROM import_rows AS rows WHERE import_id = :id AND NOT (kind = 'enrollment' AND EXISTS (
@@ -158,9 +158,7 @@ def _leave_out(session: Session, refused: Refused, report: Report) -> None:
     """Take refused enrollments out of the import."""
     for _row, note in refused:
         report.add(note)
-    rows = [row for row, _note in refused]
-    for start in range(0, len(rows), ROWS):
-        session.execute(delete(ImportRow).where(ImportRow.id.in_(rows[start : start + ROWS])))
+    session.execute(DELETE_ROWS, {"rows": [row for row, _note in refused]})
 
 
 def apply(import_id: int, progress: Progress) -> list[int]:

@@ -238,8 +238,7 @@ def _known_part(course: Course, here: KnownRecords, options: Options) -> dict[st
         elif course.row["revision"] and _differs(course, fields, here):
             course.row.note("course_shared", "course_id")
         return {}
-    columns = {name: name for name in ("title", "description", "offered", "credits")}
-    columns["department"] = "dept_code"
+    columns = ALWAYS_OF_COURSE | OF_COURSE
     lists = course.row.values.keys() if options.erase else ()
     stated: set[str] = set()
     if course.listed:
@@ -395,10 +394,8 @@ IN_ROWS = {
     "prerequisites": (TREES, REQUISITES),
     "corequisites": (TREES, REQUISITES),
 }
-OF_COURSE = {
-    **{name: name for name in ("description", "offered", "credits")},
-    "categories": "attributes",
-}
+ALWAYS_OF_COURSE = {"title": "title", "department": "dept_code"}
+OF_COURSE = {name: name for name in ("description", "offered", "credits")}
 
 
 def _note_unchanged_cells(
@@ -431,9 +428,10 @@ def _note_unchanged_course(course: Course, here: KnownRecords, *, erase: bool) -
     stored = here.records.courses.get(course.code)
     if stored is None or course.code in here.shared:
         return
-    _note_blank(course.row, "never_blank", {"title": "title", "department": "dept_code"}, stored)
+    _note_blank(course.row, "never_blank", ALWAYS_OF_COURSE, stored)
     if not erase:
-        _note_blank(course.row, "blank_unchanged", OF_COURSE, stored)
+        erasable = OF_COURSE | {"categories": "attributes"}
+        _note_blank(course.row, "blank_unchanged", erasable, stored)
 
 
 def _note_blank(row: Row, kind: str, columns: dict[str, str], stored: dict[str, object]) -> None:

@@ -13,7 +13,7 @@ from portal.core.db import transaction
 from portal.exchange.exporting import export_jobs
 from portal.exchange.exporting.models import Export
 from portal.exchange.importing import import_jobs
-from portal.exchange.importing.import_jobs import ProgressReport
+from portal.exchange.importing.import_jobs import ProgressReport, ProgressStep
 from portal.exchange.importing.models import Import, Options
 from portal.ledger.errors import LedgerUnavailable
 from portal.operations import figures
@@ -90,6 +90,14 @@ def test_import_is_shown_with_progress(admin: FlaskClient, cast: Cast) -> None:
     assert "300 of 1,200" not in page  # where nothing moves
     with transaction() as session:
         import_jobs.change_state(session, number, "ready", of=("reading",))
+
+
+def test_new_step_of_an_import_and_the_end_of_one_are_shown_at_once(backend: Backend) -> None:
+    assert backend
+    report = ProgressReport(1)
+    for step in (("sections.csv", 1, 9), ("meetings.csv", 1, 9), ("meetings.csv", 9, 9)):
+        report(*step)
+        assert import_jobs.step_of(1) == ProgressStep(*step)
 
 
 def test_page_shows_readiness_for_the_next_window(

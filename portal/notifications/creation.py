@@ -107,17 +107,18 @@ def _mails(made: CTE, code: ColumnElement[str], *, by_mail: bool) -> ReturningIn
     useful = func.make_interval(
         0, 0, 0, 0, 0, case((made.c.lead > 0, made.c.lead), else_=USEFUL_MINUTES)
     )
+    columns = {
+        "kind": literal("mail"),
+        "notification_id": made.c.id,
+        "rank": case(RANKS, value=made.c.kind),
+        "due_at": func.now(),
+        "until": func.now() + useful,
+        "tries": literal(0),
+        "error": literal(""),
+        "correlation": code,
+    }
     wanted = (
-        select(
-            literal("mail"),
-            made.c.id,
-            case(RANKS, value=made.c.kind),
-            func.now(),
-            func.now() + useful,
-            literal(0),
-            literal(""),
-            code,
-        )
+        select(*columns.values())
         .join(Account, Account.id == made.c.account_id)
         .outerjoin(
             NotificationSetting,
@@ -128,17 +129,7 @@ def _mails(made: CTE, code: ColumnElement[str], *, by_mail: bool) -> ReturningIn
         .where(or_(NotificationSetting.by_mail.is_(None), NotificationSetting.by_mail))
         .order_by(made.c.id)
     )
-    columns = (
-        "kind",
-        "notification_id",
-        "rank",
-        "due_at",
-        "until",
-        "tries",
-        "error",
-        "correlation",
-    )
-    return insert(OutboxEntry).from_select(columns, wanted).returning(OutboxEntry.id)
+    return insert(OutboxEntry).from_select([*columns], wanted).returning(OutboxEntry.id)
 
 
 def _signal_after_commit(

@@ -95,11 +95,8 @@ def _without_grades(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _adjusted(notification: Notification) -> NotificationText:
-    name, old, gone = (
-        _named(notification.data),
-        notification.data.get("instead"),
-        notification.data.get("gone"),
-    )
+    data = notification.data
+    name, old, gone = _named(data), data.get("instead"), data.get("gone")
     if old:
         title = _("The registrar moved you from %(old)s to %(name)s", old=_named(old), name=name)
     elif gone:

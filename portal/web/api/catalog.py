@@ -232,10 +232,8 @@ def available(query: dict[str, Any]) -> dict[str, Any]:
     A student sees none unless their window is open: `answer` gives the state of the window.
     """
     catalog = visible_catalog(query["semester_id"])
-    now, counts = (
-        recorded_reads.phase_of(catalog.term.id),
-        recorded_reads.all_seats(catalog.term.id),
-    )
+    now = recorded_reads.phase_of(catalog.term.id)
+    counts = recorded_reads.all_seats(catalog.term.id)
     listed = _is_staff() or sections_visible(now, to_register=True)
     found = _search(catalog, query, counts) if listed else []
     page, size = query["page"], query["per_page"]

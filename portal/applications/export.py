@@ -10,7 +10,6 @@ from portal.applications import listing
 from portal.applications.listing import ApplicationView, Filters
 from portal.applications.models import CHARGE_STATES, STATES
 from portal.applications.stages import departments_of
-from portal.backend import backend
 from portal.catalog.formatting import money
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
@@ -51,28 +50,25 @@ def rows(shown: Filters, locale: Locale) -> Iterator[list[Any]]:
         yield from cells
 
 
-def _row(line: ApplicationView) -> list[Any]:
-    application = line.application
+def _row(view: ApplicationView) -> list[Any]:
+    application = view.application
     times = (application.submitted_at, application.decided_at)
     return [
         application.id,
-        str(line.kind.title),
+        str(view.kind.title),
         str(STATES[application.state]),
         application.term.name,
-        line.name if application.section else "",
+        view.name if application.section else "",
         application.student.number if application.student else "",
         application.account.name,
         *(each.isoformat(timespec="seconds") if each else "" for each in times),
         application.event or "",
-        *_fee(line),
+        *_fee(view),
     ]
 
 
-def _fee(line: ApplicationView) -> tuple[str, str]:
+def _fee(view: ApplicationView) -> tuple[str, str]:
     """Return the fee with its currency, and how its payment stands; blank without a fee."""
-    application, charge = line.application, line.charge
-    if not application.fee:
+    if not view.application.fee:
         return "", ""
-    amount = charge.amount if charge else application.fee
-    currency = charge.currency if charge else backend().settings.currency
-    return money(amount, currency), str(CHARGE_STATES[charge.state]) if charge else ""
+    return money(*view.price), str(CHARGE_STATES[view.charge.state]) if view.charge else ""

@@ -118,7 +118,7 @@ def pay(application: int, account: int) -> str:
 def refund(application: int, by: int, reason: str) -> None:
     """Give the fee back; a worker asks the provider. Raises FeeRefused."""
     with transaction() as session:
-        hold(session, application)
+        lock_charges(session, application)
         found = session.get_one(Application, application, with_for_update=True)
         paid = next((each for each in found.charges if each.state == PAID), None)
         if paid is None:
@@ -127,7 +127,7 @@ def refund(application: int, by: int, reason: str) -> None:
         _give_back(session, paid)
 
 
-def hold(session: Session, application: int) -> None:
+def lock_charges(session: Session, application: int) -> None:
     """Lock the charges of an application: before the application, as calls to the provider do."""
     mine = select(Charge).where(Charge.application_id == application).order_by(Charge.id)
     session.scalars(mine.with_for_update()).all()

@@ -23,6 +23,7 @@ from portal.applications.models import (
     Charge,
 )
 from portal.applications.stages import decided_by, stages_of, waits_for
+from portal.backend import backend
 from portal.catalog import requisites
 from portal.catalog.models import Section
 from portal.core.db import transaction
@@ -120,6 +121,14 @@ class ApplicationView:
         charges = self.application.charges
         paid = (each for each in charges if each.state in {PAID, REFUNDING, REFUNDED})
         return next(paid, charges[-1] if charges else None)
+
+    @property
+    def price(self) -> tuple[int, str]:
+        """Return the fee in minor units and its currency, as charged if there is a charge."""
+        charge = self.charge
+        if charge:
+            return charge.amount, charge.currency
+        return self.application.fee, backend().settings.currency
 
     @property
     def history(self) -> list[ApplicationEntry]:

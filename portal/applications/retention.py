@@ -90,7 +90,7 @@ def _delete_if_old(number: int) -> None:
     One that its person neither changed nor sent in its time is withdrawn first.
     """
     with transaction() as session:
-        fees.hold(session, number)
+        fees.lock_charges(session, number)
         still = _old(session).where(Application.id == number)
         owner = session.scalar(still.with_for_update(skip_locked=True))
         if owner is None:

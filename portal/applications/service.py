@@ -246,7 +246,7 @@ def _unfinished(application: Application) -> str:
 def withdraw(application: int, account: int) -> None:
     """Withdraw an application that is not decided; raise ApplicationRefused."""
     with transaction() as session:
-        fees.hold(session, application)
+        fees.lock_charges(session, application)
         found = locked(session, application, account)
         if found.state == WITHDRAWN:
             return

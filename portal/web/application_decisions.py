@@ -13,7 +13,6 @@ from portal.applications.kinds import KINDS
 from portal.applications.listing import READY, STAGES, ApplicationView, Filters
 from portal.applications.models import APPROVED, DRAFT, REVIEW, STATES
 from portal.applications.service import REFUSED, ApplicationRefused, Decider, NotTheirs
-from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of, published_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, current_locale
@@ -239,7 +238,6 @@ class Desk:
             form=form,
             obstacles=_obstacles(line) if applies else [],
             labels=lambda reasons: "; ".join(label(each["code"]) for each in reasons),
-            currency=backend().settings.currency,
             alone=not self.limited and _alone(line),
             **TEXTS,
         )

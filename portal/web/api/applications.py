@@ -226,8 +226,8 @@ def create_application(body: dict[str, Any]) -> ResponseReturnValue:
     made = service.start(kind, visitor().id, term, section)
     if answers:
         service.save(made, visitor().id, answers)
-    line = _mine(made)
-    return answer(_status(line), _("Saved.")), 201, {"Location": _url(line)}
+    view = _mine(made)
+    return answer(_status(view), _("Saved.")), 201, {"Location": _url(view)}
 
 
 @bp.get(APPLICATION, tags=["applications"])
@@ -246,11 +246,11 @@ def application_status(application_id: int) -> dict[str, Any]:
 @bp.alt_response(404, response="NOT_FOUND")
 def answer_application(body: dict[str, Any], application_id: int) -> ResponseReturnValue:
     """Store some answers; the others stay."""
-    line = _mine(application_id)
-    application = line.application
-    answers = _valid(line.kind, application.term_id, application.answers, body["answers"])
-    service.save(line.id, visitor().id, answers)
-    return answer(_status(_mine(line.id)), _("Saved.")), 200
+    view = _mine(application_id)
+    application = view.application
+    answers = _valid(view.kind, application.term_id, application.answers, body["answers"])
+    service.save(view.id, visitor().id, answers)
+    return answer(_status(_mine(view.id)), _("Saved.")), 200
 
 
 @bp.post(f"{APPLICATION}/documents", tags=["applications"])
@@ -261,13 +261,13 @@ def answer_application(body: dict[str, Any], application_id: int) -> ResponseRet
 @bp.alt_response(404, response="NOT_FOUND")
 def add_application_document(body: dict[str, Any], application_id: int) -> ResponseReturnValue:
     """Add a document; a worker checks it. The same document sent twice is stored once."""
-    line = _mine(application_id)
-    if body["part"] not in line.kind.documents:
+    view = _mine(application_id)
+    if body["part"] not in view.kind.documents:
         raise invalid("/part", _("This kind of application has no such document."))
     sent = NewDocument(body["part"], body["name"].replace("\0", ""), body["content"])
-    documents.add(line.id, visitor().id, sent)
-    line = _mine(line.id)
-    return answer(_status(line), _("The document is being checked.")), 202, {"Location": _url(line)}
+    documents.add(view.id, visitor().id, sent)
+    view = _mine(view.id)
+    return answer(_status(view), _("The document is being checked.")), 202, {"Location": _url(view)}
 
 
 @bp.delete(DOCUMENT, tags=["applications"])
@@ -277,11 +277,11 @@ def add_application_document(body: dict[str, Any], application_id: int) -> Respo
 @bp.alt_response(409, response="CONFLICT")
 def remove_application_document(application_id: int, document_id: int) -> ResponseReturnValue:
     """Remove a document, such as a refused one, while the application can be changed."""
-    line = _mine(application_id)
-    if all(each.id != document_id for each in line.application.documents):
+    view = _mine(application_id)
+    if all(each.id != document_id for each in view.application.documents):
         abort(404)
-    documents.remove(line.id, visitor().id, document_id)
-    return answer(_status(_mine(line.id)), _("The document is removed.")), 200
+    documents.remove(view.id, visitor().id, document_id)
+    return answer(_status(_mine(view.id)), _("The document is removed.")), 200
 
 
 @bp.post(f"{APPLICATION}/submit", tags=["applications"])
@@ -295,16 +295,16 @@ def submit_application(headers: dict[str, Any], application_id: int) -> Response
     `Location` and `status_url` name the address that says how it stands. Sent again, also under
     another key, it stays sent. A refusal changes nothing and is not stored.
     """
-    line, key = _mine(application_id), idempotency.chosen_key(headers, {})
+    view, key = _mine(application_id), idempotency.chosen_key(headers, {})
     try:
-        replayed = service.submit(line.id, visitor().id, key)
+        replayed = service.submit(view.id, visitor().id, key)
     except ApplicationRefused as refused:
         if refused.code == "key_reused":
             raise KeyReused from refused
         raise
-    line = _mine(line.id)
-    made = idempotency.headers_of(key, replayed=replayed) | {"Location": _url(line)}
-    return answer(_status(line), _("Your application is sent.")), 202, made
+    view = _mine(view.id)
+    made = idempotency.headers_of(key, replayed=replayed) | {"Location": _url(view)}
+    return answer(_status(view), _("Your application is sent.")), 202, made
 
 
 def _mine(application_id: int) -> ApplicationView:
@@ -358,8 +358,8 @@ def _valid(
     return found
 
 
-def _url(line: ApplicationView) -> str:
-    return url_for("api.application_status", application_id=line.id)
+def _url(view: ApplicationView) -> str:
+    return url_for("api.application_status", application_id=view.id)
 
 
 def _kind(kind: Kind, term: TermView) -> dict[str, Any]:
@@ -395,27 +395,28 @@ def _fields(step: Step, term: int) -> list[dict[str, Any]]:
     ]
 
 
-def _status(line: ApplicationView) -> dict[str, Any]:
-    application, charge = line.application, line.charge
+def _status(view: ApplicationView) -> dict[str, Any]:
+    application, charge = view.application, view.charge
     fee = None
     if application.fee:
         page = url_for(
-            "student.application_fee", term_id=application.term_id, application_id=line.id
+            "student.application_fee", term_id=application.term_id, application_id=view.id
         )
+        amount, currency = view.price
         fee = {
-            "amount": charge.amount if charge else application.fee,
-            "currency": charge.currency if charge else backend().settings.currency,
+            "amount": amount,
+            "currency": currency,
             "status": charge.state if charge else "none",
             "payment_url": backend().settings.url + page,
         }
     return {
-        "id": line.id,
+        "id": view.id,
         "semester_id": application.term_id,
         "kind": application.kind,
         "section_id": application.section_id,
         "status": application.state,
-        "stage": line.stage,
-        "documents_checked": line.application.checked,
+        "stage": view.stage,
+        "documents_checked": application.checked,
         "fee": fee,
         "documents": [
             {
@@ -428,8 +429,8 @@ def _status(line: ApplicationView) -> dict[str, Any]:
             for each in application.documents
         ],
         "history": [
-            {"action": each.action, "at": each.at, "note": each.note} for each in line.history
+            {"action": each.action, "at": each.at, "note": each.note} for each in view.history
         ],
-        "status_url": _url(line),
+        "status_url": _url(view),
         "decided_at": application.decided_at,
     }

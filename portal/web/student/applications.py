@@ -28,7 +28,6 @@ from portal.applications.models import (
 )
 from portal.applications.service import REFUSED, ApplicationRefused
 from portal.applications.uploads import NewUpload, WrongStart
-from portal.backend import backend
 from portal.catalog.formatting import day
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.catalog.views import TermView
@@ -123,11 +122,6 @@ class SectionForm(Form):
             message = _("%(term)s has no section with the CRN or number %(text)s.", **facts)
             raise ValidationError(message)
         self.chosen = found.id
-
-
-@bp.context_processor
-def _currency() -> dict[str, str]:
-    return {"currency": backend().settings.currency}
 
 
 @bp.app_template_global()

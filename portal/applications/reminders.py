@@ -6,10 +6,10 @@ from datetime import date, timedelta
 from sqlalchemy import Connection, Select, func, select, tuple_
 from sqlalchemy.orm import Session
 
-from portal.applications import service
 from portal.applications.history import notify
 from portal.applications.kinds import KINDS
 from portal.applications.models import EDITABLE, Application
+from portal.catalog.local_time import today
 from portal.catalog.term_catalog import live_terms
 from portal.catalog.views import term_view
 from portal.core.db import transaction
@@ -46,11 +46,11 @@ def remind_due() -> None:
 
 def _due() -> dict[tuple[str, int], date]:
     """Return the last days that come soon, by kind and term."""
-    today, found = service.today(), {}
+    day, found = today(), {}
     for term in map(term_view, live_terms()):  # no catalogs: the scheduler asks every second
         for kind in KINDS.values():
             last = kind.last_day(term)
-            if today <= last <= today + timedelta(DAYS):
+            if day <= last <= day + timedelta(DAYS):
                 found[kind.name, term.id] = last
     return found
 

@@ -6,7 +6,7 @@ Each change of state is one transaction with the application locked.
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -30,7 +30,7 @@ from portal.applications.models import (
     ApplicationEntry,
 )
 from portal.applications.stages import decided_by, deciders_of
-from portal.backend import backend
+from portal.catalog.local_time import today
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import catalog_of
 from portal.core.correlation import correlation, following
@@ -437,11 +437,6 @@ def _part(rules: Sequence[str], given: Sequence[str] | None) -> dict[str, list[s
     if not some:
         raise ApplicationRefused("changed")
     return {"waives": some} if len(some) < len(rules) else {}
-
-
-def today() -> date:
-    """Return the day in the institution's zone."""
-    return datetime.now(backend().settings.zone).date()
 
 
 def _in_review(session: Session, application: int, decider: Decider) -> Application:

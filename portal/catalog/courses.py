@@ -7,14 +7,12 @@ course. Existing ones follow a change only in the chosen terms.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from decimal import Decimal
 
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from portal.backend import backend
 from portal.catalog import sections
 from portal.catalog.deletion import (
     REQUIRES,
@@ -24,6 +22,7 @@ from portal.catalog.deletion import (
     find_obstacles,
     lock_terms,
 )
+from portal.catalog.local_time import today
 from portal.catalog.models import Course, Department, Section, Subject, Term
 from portal.catalog.record_details import (
     RecordChange,
@@ -220,8 +219,7 @@ def offered(session: Session, course_id: int) -> list[tuple[Term, int]]:
 
 def lasts(term: Term) -> bool:
     """Return whether the sections of the term may follow a course: it is not over."""
-    today = datetime.now(UTC).astimezone(backend().settings.zone).date()
-    return term.state != "archived" and term.ends_on >= today
+    return term.state != "archived" and term.ends_on >= today()
 
 
 def following(

@@ -1,7 +1,7 @@
 """Convert between the ledger's moments (ms since 1970) and the institution's local time."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from babel.dates import format_date, format_skeleton, get_timezone_name
@@ -9,6 +9,7 @@ from babel.dates import format_date, format_skeleton, get_timezone_name
 from portal.backend import backend
 from portal.catalog import formatting
 from portal.core.i18n import ENGLISH, _, current_locale
+from portal.core.moments import milliseconds, moment
 
 
 class SkippedTime(ValueError):
@@ -116,7 +117,7 @@ class LocalClock:
 
     def iso(self, ms: int) -> str:
         """Return the value for `<time datetime>`, in UTC."""
-        return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds")
+        return moment(ms).isoformat(timespec="seconds")
 
     def field(self, ms: int) -> str:
         """Return the value for `<input type="datetime-local">`."""
@@ -167,7 +168,12 @@ class LocalClock:
 
     def _ms(self, naive: datetime, fold: int) -> int:
         local = naive.replace(tzinfo=self.zone, fold=fold)
-        return round(local.timestamp() * 1000)
+        return milliseconds(local)
+
+
+def today() -> date:
+    """Return the day in the institution's time zone."""
+    return datetime.now(backend().settings.zone).date()
 
 
 def local_clock() -> LocalClock:

@@ -30,6 +30,7 @@ from portal.catalog.record_details import (
 from portal.catalog.requisites import Tree
 from portal.catalog.spellings import Unclear, Unreadable, code_of, credits_of
 from portal.core.i18n import _, _l
+from portal.core.moments import milliseconds
 
 if TYPE_CHECKING:
     from portal.catalog.views import MeetingView, ReserveView
@@ -104,8 +105,7 @@ def reserve_line(view: "ReserveView") -> str:
     facts = {"seats": view.seats, "whom": cohort_names.describe(view.cohort, MOST_NAMES)}
     if view.until is None:
         return _("%(seats)s for %(whom)s", **facts)
-    moment = round(view.until.timestamp() * 1000)
-    until = local_clock().full(moment)
+    until = local_clock().full(milliseconds(view.until))
     return _("%(seats)s for %(whom)s, until %(until)s", until=until, **facts)
 
 

@@ -19,6 +19,7 @@ from portal.catalog.models import Term
 from portal.core.correlation import HEADER
 from portal.core.db import transaction
 from portal.core.i18n import LANGUAGES, _, _n, current_locale, in_language, isolated
+from portal.core.moments import milliseconds
 from portal.core.signals import Signal
 from portal.notifications import mail_texts, outbox
 from portal.notifications.kinds import KINDS, text_of
@@ -129,7 +130,7 @@ def alert(session: Session, account: int, about: str, **facts: str) -> None:
     """
     if not facts.get("address", session.get_one(Account, account).email):
         return
-    data = {"about": about, "at": round(datetime.now(UTC).timestamp() * 1000), **facts}
+    data = {"about": about, "at": milliseconds(datetime.now(UTC)), **facts}
     outbox.queue_mail(session, outbox.ALERT, account, data, ALERT_MINUTES)
 
 

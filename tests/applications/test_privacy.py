@@ -197,7 +197,7 @@ def test_a_reminder_does_not_prolong_that_time(
     made = a_draft("late_add", cast.ada, free)
     later(kind.keep_days - 1)
     last = service.last_day(kind, free.term_id)
-    monkeypatch.setattr(service, "today", lambda: last)
+    monkeypatch.setattr(reminders, "today", lambda: last)
     reminders.remind_due()
     assert steps(cast.ada.account_id) == ["due"]
     later(2)

@@ -288,7 +288,7 @@ def test_a_draft_is_reminded_of_its_last_day_once(
     drafts = service.start(KINDS["visiting"], vera.id, term.id)
     last = service.last_day(KINDS["visiting"], term.id)
     for days, told in ((4, 0), (3, 1), (0, 1)):
-        monkeypatch.setattr(service, "today", lambda days=days: last - timedelta(days))
+        monkeypatch.setattr(reminders, "today", lambda days=days: last - timedelta(days))
         assert bool(list(looked_up(reminders.due_jobs, []))) == (days == 3)
         reminders.remind_due()
         assert steps(vera.id).count("due") == told

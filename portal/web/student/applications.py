@@ -29,6 +29,7 @@ from portal.applications.models import (
 from portal.applications.service import REFUSED, ApplicationRefused
 from portal.applications.uploads import NewUpload, WrongStart
 from portal.catalog.formatting import day
+from portal.catalog.local_time import today
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.catalog.views import TermView
 from portal.core.i18n import _, _l
@@ -570,7 +571,7 @@ def _progress(line: ApplicationView) -> list[tuple[str, str]]:
 def _needless(kind: Kind, term: TermView) -> str:
     """Return a sentence if students can still do it themselves; blank if not."""
     until = kind.needless_until(term)
-    if until is None or service.today() > until:
+    if until is None or today() > until:
         return ""
     last = day(until, year=True)
     if kind.holds:

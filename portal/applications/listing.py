@@ -68,7 +68,7 @@ class ApplicationView:
         section = self.application.section
         if section is None:
             return self.application.term.name
-        return f"{requisites.shown(section.course.code)}-{section.number}"
+        return requisites.section_name(section.course.code, section.number)
 
     @property
     def title(self) -> str:

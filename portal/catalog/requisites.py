@@ -107,6 +107,11 @@ def shown(code: str) -> str:
     return " ".join(code.rsplit("-", 1))
 
 
+def section_name(code: str, number: str) -> str:
+    """Return the usual name of a section: `CSC 1100-01`."""
+    return f"{shown(code)}-{number}"
+
+
 def all_of(items: list[str]) -> str:
     """Join items into a phrase: "A", "A and B", "A, B and C"."""
     if len(items) < 2:

@@ -79,7 +79,7 @@ def of_section(session: Session, section: Section) -> SeatPool | None:
         .order_by(Course.code, Section.number, Section.id)
     )
     members = tuple(
-        Member(id_, f"{requisites.shown(code)}-{number}")
+        Member(id_, requisites.section_name(code, number))
         for id_, code, number in session.execute(found)
     )
     return SeatPool(pool.id, pool.version, pool.name, pool.capacity, members)

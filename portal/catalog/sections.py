@@ -121,7 +121,7 @@ class StoredSection:
     @property
     def name(self) -> str:
         """Return its usual name, such as CSC 1100-01."""
-        return f"{requisites.shown(self.course_code)}-{self.details.number}"
+        return requisites.section_name(self.course_code, self.details.number)
 
     @property
     def subject(self) -> str:

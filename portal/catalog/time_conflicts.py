@@ -106,7 +106,10 @@ def pairs(sections: "Iterable[SectionView]") -> "list[tuple[SectionView, Section
 def pair_in_words(one: "SectionView", other: "SectionView") -> str:
     """Describe the conflict of two sections, and the times of each."""
     first, then = (_times(meetings) for meetings in zip(*_clashing(one, other), strict=True))
-    names = {"one": _named(one), "other": _named(other)}
+    names = {
+        "one": requisites.section_name(one.course_code, one.number),
+        "other": requisites.section_name(other.course_code, other.number),
+    }
     if first == then:
         times = requisites.all_of(first)
         return _("%(one)s and %(other)s meet at the same time (%(times)s).", times=times, **names)
@@ -116,7 +119,3 @@ def pair_in_words(one: "SectionView", other: "SectionView") -> str:
         times=requisites.all_of(then),
         **names,
     )
-
-
-def _named(section: "SectionView") -> str:
-    return f"{requisites.shown(section.course_code)}-{section.number}"

@@ -202,7 +202,7 @@ def former_names(session: Session, term: TermView) -> dict[int, str]:
         )
     )
     found = session.execute(former)
-    return {row.id: f"{requisites.shown(row.code)}-{row.number}" for row in found}
+    return {row.id: requisites.section_name(row.code, row.number) for row in found}
 
 
 def meeting_view(row: Row[Any], term: tuple[date, date]) -> MeetingView:

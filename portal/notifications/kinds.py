@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote_plus
 
+from portal.catalog import requisites
 from portal.catalog.formatting import day, money
 from portal.catalog.local_time import local_clock
 from portal.catalog.requisites import all_of, shown
@@ -431,7 +432,7 @@ def _term_url(notification: Notification) -> str:
 
 def _named(section: dict[str, Any]) -> str:
     """Return a section's usual name, such as CSC 1100-01."""
-    return f"{shown(section['code'])}-{section['number']}"
+    return requisites.section_name(section["code"], section["number"])
 
 
 def _last_moment(until: int) -> str:

@@ -19,7 +19,6 @@ from sqlalchemy.orm import Session
 from portal.applications import dead_letters as of_applications
 from portal.applications.dead_letters import DeadLetter as DeadOfApplication
 from portal.backend import backend
-from portal.catalog import requisites
 from portal.catalog.models import Term
 from portal.catalog.sections import RUNNING
 from portal.catalog.term_catalog import NoSuchTerm, catalog_of, live_terms
@@ -53,6 +52,7 @@ from portal.recorder.consistency import fence
 from portal.recorder.journal import last_seq
 from portal.recorder.models import AuditRun, ContinuousAudit
 from portal.recorder.status import Lags, lags_over
+from portal.registration.next_steps import section_name
 from portal.registration.seat_counts import Totals, totals
 from portal.waiting_room import admission_limits, draw_codes, room
 from portal.waiting_room.admission_limits import Pause
@@ -397,7 +397,7 @@ def _section_name(term: int, section: int) -> str:
     """Return its name; its id if PostgreSQL is down and this process does not know it."""
     with suppress(SQLAlchemyError, NoSuchTerm):
         if found := catalog_of(term).section(section):
-            return f"{requisites.shown(found.course_code)}-{found.number}"
+            return section_name(found)
     return str(section)
 
 

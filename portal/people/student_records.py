@@ -44,7 +44,7 @@ class PermissionRecord:
     @property
     def name(self) -> str:
         """Return the section's name, such as CSC 1100-01."""
-        return f"{requisites.shown(self.code)}-{self.number}"
+        return requisites.section_name(self.code, self.number)
 
     @property
     def is_active(self) -> bool:

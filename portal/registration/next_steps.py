@@ -96,7 +96,7 @@ class RefusalContext:
 
 def section_name(section: "SectionView") -> str:
     """Return a section's name, such as CSC 1100-01."""
-    return f"{requisites.shown(section.course_code)}-{section.number}"
+    return requisites.section_name(section.course_code, section.number)
 
 
 def find_section(text: str, catalog: "TermCatalog") -> "SectionView | None":

@@ -159,7 +159,7 @@ def _message(row: Any) -> Message:
         "semester": row.Term.name,
     }
     if row.Section and row.Course:
-        name = f"{requisites.shown(row.Course.code)}-{row.Section.number}"
+        name = requisites.section_name(row.Course.code, row.Section.number)
         facts |= {"section_id": row.Section.id, "crn": row.Section.crn, "section": name}
     if row.Student:
         facts |= {"student_id": row.Student.id, "student_number": row.Student.number}

@@ -96,6 +96,19 @@ def test_seat_freed_by_a_batch_belongs_to_a_skipped_student_too(desk: Desk) -> N
     assert [codes(each) for each in swap(desk)] == [["full"], ["full"]]
 
 
+def test_pool_seat_freed_by_a_batch_belongs_to_skipped_students_of_all_its_lists(
+    desk: Desk,
+) -> None:
+    full(desk, 1)
+    full(desk, 2, pool=PoolSpec(1, 1, 1))
+    desk.section(3, pool=PoolSpec(1, 1, 1))
+    desk.claim(601, 3)
+    desk.section(2, capacity=2, version=2, pool=PoolSpec(1, 2, 2))
+    desk.promote(3, 601, credit_limit=0)
+    desk.adjust(602, add=2, overrides=["full"])
+    assert [codes(each) for each in swap(desk)] == [["full"], ["full"]]
+
+
 def test_first_waiting_student_may_take_a_freed_seat_in_a_batch(desk: Desk) -> None:
     full(desk, 1, 2)
     desk.claim(501, 2)

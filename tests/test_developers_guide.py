@@ -13,7 +13,6 @@ IMPORTS = re.findall(r"^ +from (\S+) import (.+)$", GUIDE, re.MULTILINE)
 # Those that the examples add.
 NEW = {
     "migrations/versions/lab_limit.py",
-    "portal/people/hold_list.py",
     "portal/web/admin/no_room.py",
     "templates/admin/no_room.html",
     "tests/ledger/test_lab_limit.py",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from sqlalchemy import Select, func, or_, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, joinedload
 
 from portal.catalog import requisites
@@ -164,8 +164,7 @@ def approval_obstacle(session: Session, request: InstructorRequest) -> str:
         select(func.unnest(Permission.waives)).where(
             Permission.student_id == request.student_id,
             Permission.section_id == section.id,
-            Permission.revoked_at.is_(None),
-            or_(Permission.expires_at.is_(None), Permission.expires_at > func.now()),
+            Permission.is_active,
         )
     )
     return "permitted" if set(request.waives) <= set(given) else ""

@@ -264,6 +264,17 @@ class Permission(Base):
     expires_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
 
+    @hybrid_property
+    def is_active(self) -> bool:
+        """Return whether it can be used now; in a query, the condition for that."""
+        return self.revoked_at is None and within(None, self.expires_at)
+
+    @is_active.inplace.expression
+    @classmethod
+    def _is_active(cls) -> ColumnElement[bool]:
+        lasts = or_(cls.expires_at.is_(None), func.now() < cls.expires_at)
+        return and_(cls.revoked_at.is_(None), lasts)
+
 
 class PeopleChange(Base):
     """A change of an account or a student, written by triggers for caches.

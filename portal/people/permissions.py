@@ -94,8 +94,7 @@ def consents(section: int) -> list[Consent]:
         .join(Student, Student.id == Permission.student_id)
         .join(Account, Account.id == Student.account_id)
         .where(Permission.section_id == section, Permission.waives == [CONSENT])
-        .where(Permission.revoked_at.is_(None))
-        .where(or_(Permission.expires_at.is_(None), Permission.expires_at > func.now()))
+        .where(Permission.is_active)
         .order_by(Account.name, Student.number, Permission.id)
     )
     with transaction() as session:

@@ -31,7 +31,7 @@ LOST = """() => {
     return [...wide.map((it) => `too wide: ${it}`), ...cut.map((it) => `cut off: ${it}`)];
 }"""
 
-# What can be pressed and is smaller than some pixels, but for links in the middle of a sentence.
+# Buttons, fields and links smaller than some pixels. Links inside a sentence may be smaller.
 SMALL = """([least, apart]) => {
     const pressable = "a[href], button, summary, select, textarea, input:not([type=hidden])";
     const words = (it) => it.textContent.trim();
@@ -47,9 +47,9 @@ SMALL = """([least, apart]) => {
 }"""
 
 
-# What is less high for a finger: in rows, of which many must fit (the time there opens the same as
-# the title); in the strip below the banner, which never grows; links to a field of the same page.
-# The buttons of tables are higher for a coarse pointer.
+# These may be lower than a finger needs: parts of rows, as many rows must fit (the time in a row
+# opens the same page as its title); the strip below the banner, which never grows; links to a field
+# of the same page. The buttons of tables are higher for a coarse pointer.
 LOW = ".row-more, .row-plan, #gate *, .errors a, .table .btn"
 
 
@@ -61,7 +61,7 @@ def too_wide(page: Page) -> bool:
 
 
 def lacks(page: Page, *, for_fingers: bool = False) -> list[str]:
-    """What is lost or too small to be hit at any size; leaves the text wider than it was."""
+    """Return what is cut off, or too small to press; leaves the text wider than it was."""
     page.set_viewport_size(PHONE)
     found = [f"too small: {each}" for each in page.evaluate(SMALL, [24, "html"])]
     if for_fingers:

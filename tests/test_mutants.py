@@ -31,10 +31,14 @@ def run(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     code.write_text(CODE)
     test.write_text(TEST)
     command = [sys.executable, "-m", "tests.mutants", str(code), "--tests", str(test)]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as found:
-        wait_for((tmp_path / "changed").exists)
-        yield found
-        found.kill()
+    # A signal that these tests ignore, as under nohup, would be ignored there as well.
+    heeding = ["env", "--default-signal=HUP", *command]
+    with subprocess.Popen(heeding, stderr=subprocess.DEVNULL) as found:
+        try:
+            wait_for((tmp_path / "changed").exists)
+            yield found
+        finally:
+            found.kill()
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])

@@ -238,6 +238,24 @@ def test_end_of_a_turn_is_announced_once(
     assert ada.page.evaluate("told") == 1
 
 
+def test_page_asks_for_the_end_of_a_turn_though_it_keeps_changing(
+    meet: Meet, term: Term, section: Section, admit: Admit
+) -> None:
+    admit(1)
+    ada = meet("ada").enter(term)
+    ada.pick(section)
+    page = ada.page
+    page.clock.install()
+    ada.enter(term)
+    page.evaluate("asked = 0; addEventListener('fs:window', () => asked++)")
+    page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 1)
+    for number in range(10):
+        detail = {"others": number % 2 == 0}
+        page.evaluate("detail => dispatchEvent(new CustomEvent('fs:others', { detail }))", detail)
+        page.clock.run_for(2000)
+    assert page.evaluate("asked") == 1
+
+
 def meets(person: Person, condition: Callable[[], bool]) -> None:
     """Wait until the page has met a condition."""
     deadline = time.monotonic() + PATIENCE

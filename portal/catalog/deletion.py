@@ -71,7 +71,7 @@ class Kind:
 
 
 def _needs(label: Any, table: str, needing: str) -> Dependency:
-    """Return that a record needs the one of another table which its column names, if deleted."""
+    """Return the dependency of a record on the one in `table` that it names, if that is deleted."""
     return Dependency(
         label,
         f"SELECT {table}s.code FROM {table}s JOIN {needing} ON {table}_id = {table}s.id"

@@ -137,7 +137,10 @@ def enqueue(term: int, workers: Iterable[str]) -> None:
 
 
 def enqueue_after(session: Session, worker: str) -> None:
-    """Enqueue a job about all terms once the transaction commits, however often this is called."""
+    """Enqueue a job about all terms once the transaction commits, however often this is called.
+
+    Not for use in a savepoint, whose release counts as a commit.
+    """
     wanted: set[str] = session.info.setdefault("jobs", set())
     if worker in wanted:
         return

@@ -17,10 +17,11 @@ from portal.people.student_profile import is_advised_by, is_adviser
 
 
 class HoldRefused(Refused):
-    """The student has no such hold, or not one that the adviser may change."""
+    """There is no such student, or no such hold, or not one that the adviser may change."""
 
     texts: ClassVar = {
-        "gone": _l("You no longer advise this student, or the registrar’s office lifted the hold.")
+        "gone": _l("You no longer advise this student, or the registrar’s office lifted the hold."),
+        "deleted": _l("The student’s record is closed."),
     }
 
 
@@ -112,7 +113,7 @@ def _lock_student(session: Session, student: int) -> None:
     """Lock the student, so that two equal requests see each other; raises HoldRefused."""
     known = select(Student.id).where(Student.id == student, Student.deleted_at.is_(None))
     if session.scalar(known.with_for_update()) is None:
-        raise HoldRefused("gone")
+        raise HoldRefused("deleted")
 
 
 def _record(

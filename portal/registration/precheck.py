@@ -7,7 +7,7 @@ without another round trip, also while the ledger is away.
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from portal.catalog import linked_courses, requisites
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Reasons = dict[int, list[Reason]]  # by section
 Wanted = tuple["SectionView", int]  # a section and its credits (hundredths)
+
+MOST_TRIED = 50  # combinations of linked sections, as pages ask for each planned section
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,7 @@ class Precheck:
         """Return whether no rule refuses a swap for a section, alone or with linked ones.
 
         A waitlist position for the section becomes one for the swap, which takes no other section.
+        False, too, if the first MOST_TRIED combinations of linked sections are refused.
         """
         waiting = self.registrations.waiting
         others = tuple(each for each in waiting if each.section != section.id)
@@ -113,13 +116,23 @@ class Precheck:
         rest = before.without([swap_out])
         choices = rest.linked_choices(section, shows) if len(others) == len(waiting) else []
 
-        def refused(*together: "SectionView") -> bool:
-            wanted = [(each, hundredths(each.credits_min)) for each in together]
+        def reasons(*together: "SectionView") -> Reasons:
+            return rest.refusals_together([(one, hundredths(one.credits_min)) for one in together])
+
+        def lacks_at_most_others(*together: "SectionView") -> bool:
+            return {each.code for each in reasons(*together)[together[-1].id]} <= {"corequisite"}
+
+        def possible(*together: "SectionView") -> bool:
             lost = before.needed_by([swap_out], gained=together)
-            return any([*lost, *rest.refusals_together(wanted).values()])
+            return not any([*lost, *reasons(*together).values()])
 
         is_open = not not_open(section) and swap_out in {each.id for each in self.held}
-        return is_open and not all(refused(section, *linked) for linked in product(*choices))
+        if not is_open or not lacks_at_most_others(section):
+            return False
+        fitting = [
+            [one for one in views if lacks_at_most_others(section, one)] for views in choices
+        ]
+        return any(possible(section, *linked) for linked in islice(product(*fitting), MOST_TRIED))
 
     def refusals_together(
         self, wanted: Sequence[Wanted], *, about: Collection[int] | None = None

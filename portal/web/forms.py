@@ -5,11 +5,12 @@ beside each field, and all errors in a summary above.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
 
+import wtforms
 from flask import render_template, request
 from flask_wtf import FlaskForm
 from markupsafe import Markup
@@ -119,7 +120,7 @@ class Form(FlaskForm):  # type: ignore[misc]
 
 
 def render_form(template: str, form: Form, *, status: int = 0, **context: Any) -> tuple[str, int]:
-    """Render a page with a form; its status is 422 if the form has errors, else 200 or `status`."""
+    """Render a page with a form. Its status is `status`, else 422 for a form with errors or 200."""
     page = render_template(template, form=form, **context)
     return page, status or (422 if form.errors else 200)
 
@@ -309,6 +310,22 @@ class DecimalField(NumberField):
         if self.raw_data:
             return str(self.raw_data[0])
         return "" if self.data is None else formatting.number(self.data)
+
+
+class DateField(wtforms.DateField):  # type: ignore[misc]
+    """A day without a time zone; blanks around it don't count."""
+
+    def process_formdata(self, valuelist: Sequence[str]) -> None:
+        """Read the text of the form."""
+        super().process_formdata([each.strip() for each in valuelist])
+
+
+class TimeField(wtforms.TimeField):  # type: ignore[misc]
+    """A time of day; blanks around it don't count."""
+
+    def process_formdata(self, valuelist: Sequence[str]) -> None:
+        """Read the text of the form."""
+        super().process_formdata([each.strip() for each in valuelist])
 
 
 class DayField(StringField):  # type: ignore[misc]

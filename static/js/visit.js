@@ -3,6 +3,7 @@
 const BEFORE = 90000; // ms before the end
 const AFTER = 1000; // and after it
 const SETTLED = 5000; // ms without a change until the page asks whether others wait
+const LONGEST = 15000; // ms until it asks though that keeps changing
 
 let banner = null;
 let until = ""; // when it ends, by the server's clock
@@ -11,6 +12,7 @@ let extendedAt = ""; // the end before which a longer visit was requested
 let timer = 0;
 let toast = null;
 let changeTimer = 0;
+let changedAt = 0;
 
 const look = () => htmx.trigger(document.body, "fs:window");
 
@@ -51,11 +53,14 @@ document.addEventListener("visibilitychange", () => {
   if (!document.hidden && extendedAt !== until && Date.now() > ends - BEFORE) stay();
 });
 // Whether my turn has an end changes when others begin to wait, or no longer do. After an opening that
-// may change every few seconds: ask once it has settled. Signals may come in another order than sent.
+// may change every few seconds: ask once it has settled, or after a while. Signals may come in another
+// order than sent.
 addEventListener("fs:others", ({ detail: { others } }) => {
   if (!until || (!changeTimer && ("ends" in banner.dataset) === others)) return;
+  if (!changeTimer) changedAt = Date.now();
   clearTimeout(changeTimer);
-  changeTimer = setTimeout(() => { changeTimer = 0; look(); }, SETTLED);
+  const rest = Math.max(0, Math.min(SETTLED, changedAt + LONGEST - Date.now()));
+  changeTimer = setTimeout(() => { changeTimer = 0; look(); }, rest);
 });
 addEventListener("htmx:afterSettle", settle);
 settle();

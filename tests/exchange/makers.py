@@ -53,7 +53,7 @@ def send(browser: FlaskClient, content: bytes, name: str = "spring.zip", **form:
 
 
 def change_rows(table: Any, *where: ColumnElement[bool], **values: Any) -> None:
-    """Give rows of the portal other values, without all that an admin's change does."""
+    """Change rows in PostgreSQL directly: no audit entry, no version, no notification."""
     with transaction() as session:
         session.execute(update(table).where(*where).values(**values))
 

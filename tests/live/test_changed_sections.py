@@ -25,9 +25,8 @@ def test_page_loaded_after_a_change_shows_it(
     versions = count(3)
 
     def shown() -> bool:
-        put(
-            backend.ledger, section, next(versions)
-        )  # the hub may still be on its way to the ledger
+        # The hub may still be on its way to the ledger.
+        put(backend.ledger, section, next(versions))
         return catalog_of(section.term_id).sections[0].title == "Another title"
 
     until(shown)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from portal.backend import Backend
 from portal.catalog.views import SectionView
-from portal.ledger.types import Outcome
+from portal.ledger.types import HeldSeat, Outcome, Registrations
 from portal.registration.credits import hundredths
 from portal.registration.next_steps import RefusalContext
 from portal.registration.plans import Plan
@@ -122,3 +122,30 @@ def swaps(desk: Desk, views: list[SectionView], checks: Precheck, section: int, 
         if register(desk, views, Choice((parts,), swap_out=seat)):
             return True
     return False
+
+
+@pytest.mark.parametrize("alike", [False, True], ids=["prerequisite", "labs clash"])
+def test_swap_that_nothing_allows_is_seen_after_few_checks(
+    monkeypatch: pytest.MonkeyPatch, *, alike: bool
+) -> None:
+    noon = (a_meeting(1, 720, 780),) if alike else ()
+    parts = [
+        a_view(code, meetings=noon, corequisites=course("PHY-9"))
+        for code in ("LAB-1", "REC-1")
+        for _ in range(30)
+    ]
+    mine = a_view("ART-1")
+    needed = None if alike else course("MAT-9")
+    wanted = a_view("PHY-9", corequisites=every("LAB-1", "REC-1"), prerequisites=needed)
+    seat = HeldSeat(mine.id, 400, 1, 0)
+    checks = Precheck(WHO, a_catalog(mine, wanted, *parts), Registrations((seat,), ()), 10_000)
+    counted = []
+    check = Precheck.refusals_together
+
+    def count(*about: Any, **more: Any) -> Any:
+        counted.append(about)
+        return check(*about, **more)
+
+    monkeypatch.setattr(Precheck, "refusals_together", count)
+    assert not checks.can_swap(wanted, mine.id, lambda _: True)
+    assert len(counted) < 150

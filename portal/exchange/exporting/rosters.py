@@ -8,8 +8,17 @@ from portal.core.db import transaction
 
 SECTIONS = 100  # that are read at once
 HEADER = (
-    *("course", "section", "crn", "state"),
-    *("number", "name", "email", "year", "level", "credits", "private"),
+    "course",
+    "section",
+    "crn",
+    "state",
+    "number",
+    "name",
+    "email",
+    "year",
+    "level",
+    "credits",
+    "private",
 )
 OFFERED = text("""
     SELECT sections.id FROM sections JOIN courses ON courses.id = course_id

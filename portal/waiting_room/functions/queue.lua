@@ -13,8 +13,11 @@ function Room:entry(student)
   if ends then
     entry.kind, entry.ends = "called", ends
     -- A visit begins with its first page, which is told the same end as the next one.
-    local came = not redis.call("ZSCORE", self:key("away"), id) and redis.call("HGET", self:key("came"), student)
-    entry.last = math.max(ends, (came and tonumber(came) or self.at) + LONGEST)
+    local begins = self.at
+    if not redis.call("ZSCORE", self:key("away"), id) then
+      begins = tonumber(redis.call("HGET", self:key("came"), student) or self.at)
+    end
+    entry.last = math.max(ends, begins + LONGEST)
   elseif back then
     entry.kind, entry.ahead = "waiting", back
   elseif entry.number > number(self:field("called")) then

@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import RequestEntityTooLarge
-from wtforms import BooleanField, DateField, ValidationError
+from wtforms import BooleanField, ValidationError
 from wtforms.validators import Optional
 
 from portal.catalog.term_catalog import live_terms
@@ -46,7 +46,7 @@ from portal.reports.effects import sections as effects
 from portal.reports.effects import students
 from portal.reports.effects.students import AffectedStudent
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
-from portal.web.forms import Form, NumberField, OneOfField, TextField, render_form
+from portal.web.forms import DateField, Form, NumberField, OneOfField, TextField, render_form
 from portal.web.http.access import requires, visitor
 from portal.web.http.downloads import download
 from portal.web.http.layout import go

@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from flask import Blueprint, abort, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import TimeField
 from wtforms.validators import InputRequired
 
 from portal.catalog.term_catalog import current_terms
@@ -24,7 +23,7 @@ from portal.reports.subscriptions import (
 )
 from portal.reports.term_reports import open_to
 from portal.web.confirm import Confirmation, confirm, done
-from portal.web.forms import Form, SelectOneField, render_form
+from portal.web.forms import Form, SelectOneField, TimeField, render_form
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 

@@ -14,13 +14,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from wtforms import (
     BooleanField,
-    DateField,
     Field,
     FieldList,
     FormField,
     HiddenField,
     StringField,
-    TimeField,
 )
 from wtforms.validators import Optional, StopValidation
 from wtforms.widgets import TextArea
@@ -48,6 +46,7 @@ from portal.web.admin.sections import may_add_rooms
 from portal.web.admin.window_forms import FARTHEST, KINDS, TOO_FAR, CohortForm
 from portal.web.forms import (
     ChoicesField,
+    DateField,
     DecimalField,
     EmailField,
     Form,
@@ -56,6 +55,7 @@ from portal.web.forms import (
     SelectOneField,
     Sent,
     TextField,
+    TimeField,
 )
 from portal.windows import cohorts
 
@@ -336,12 +336,13 @@ class SectionForm(Form):
             meetings=tuple(row.view for row in self.meetings if row.counts),
             reserves=tuple(row.view for row in reserves),
         )
-        if not may_add_rooms():
-            self._check_rooms()
+        self._check_rooms()
 
     def _check_rooms(self) -> None:
-        """Add an error to meetings in rooms that are not in the catalog."""
+        """Add an error to meetings in rooms that are not in the catalog and can't be added."""
         unknown = sections.unknown_rooms(self.session, self.details, self.before)
+        if not unknown or may_add_rooms():
+            return
         for row in self.meetings:
             if row.counts and row.room.data in unknown:
                 row.refuse(OBSTACLES["room_unknown"], "room")

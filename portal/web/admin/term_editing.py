@@ -9,7 +9,6 @@ from typing import Any
 from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature, URLSafeSerializer
-from wtforms import DateField
 
 from portal.backend import backend
 from portal.catalog import cohort_names, requisites, terms
@@ -40,7 +39,7 @@ from portal.web.confirm import (
     confirm,
     done,
 )
-from portal.web.forms import Form, ReasonField, SelectOneField, TextField, render_form
+from portal.web.forms import DateField, Form, ReasonField, SelectOneField, TextField, render_form
 from portal.web.http.access import requires, visitor
 from portal.windows import bands, service, term_rules
 from portal.windows.service import NewWindow

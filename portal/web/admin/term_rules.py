@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import Blueprint, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import DateField, Field, ValidationError
+from wtforms import Field, ValidationError
 from wtforms.validators import Optional
 
 from portal.catalog import formatting
@@ -23,6 +23,7 @@ from portal.web.admin.terms import term_or_404
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.forms import (
     ChoicesField,
+    DateField,
     DecimalField,
     Form,
     NoteField,

@@ -1,4 +1,4 @@
-"""What is to be told."""
+"""Stored deliveries of webhooks."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ from portal.notifications.webhooks.models import Delivery
 
 
 def deliveries() -> Sequence[Delivery]:
-    """All of them, in their order."""
+    """Return all, in their order."""
     with transaction() as session:
         return session.scalars(select(Delivery).order_by(Delivery.id)).all()
 
 
 def all_sent() -> bool:
-    """Return whether nothing is left to be told."""
+    """Return whether every delivery was sent."""
     return all(each.sent_at for each in deliveries())

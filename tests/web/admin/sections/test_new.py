@@ -138,6 +138,15 @@ def test_meetings_can_be_added_and_removed(admin: FlaskClient, term: Term) -> No
     assert [each.days for each in details(section).meetings] == ["Mon"]
 
 
+def test_blanks_around_times_and_days_do_not_count(admin: FlaskClient, term: Term) -> None:
+    course = builders.a_course("CSC-1100")
+    day = f"{term.starts_on.isoformat()} "
+    times = {"meetings_0_starts": " 13:00", "meetings_0_ends": "14:00 ", "meetings_0_first": day}
+    make(admin, term, course, meetings_0_days=["Mon"], **times)
+    [section] = made(term)
+    assert [each.start for each in details(section).meetings] == [13 * 60]
+
+
 def test_all_errors_of_meetings_are_shown_at_once(admin: FlaskClient, term: Term) -> None:
     fields = {
         "meetings_0_days": [],

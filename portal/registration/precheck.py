@@ -93,8 +93,7 @@ class Precheck:
         One of each list is to be taken with it. `shows` tells whether the student sees a section.
         """
         held = {each.course_id for each in self.held}
-        needed = rules.corequisites(self.profile, section, self.catalog).needed
-        lacking = {int(course) for course in requisites.codes(needed)} - held
+        lacking = set(self._lacking(section, held))
         found = []
         for views in linked_courses.sections(section, self.catalog):
             courses, visible = {each.course_id for each in views}, [*filter(shows, views)]
@@ -116,21 +115,23 @@ class Precheck:
         rest = before.without([swap_out])
         choices = rest.linked_choices(section, shows) if len(others) == len(waiting) else []
 
-        def reasons(*together: "SectionView") -> Reasons:
-            return rest.refusals_together([(one, hundredths(one.credits_min)) for one in together])
-
         def lacks_at_most_others(*together: "SectionView") -> bool:
-            return {each.code for each in reasons(*together)[together[-1].id]} <= {"corequisite"}
+            wanted = [(each, hundredths(each.credits_min)) for each in together]
+            last = together[-1].id
+            found = rest.refusals_together(wanted, about=[last])[last]
+            return {each.code for each in found} <= {"corequisite"}
 
         def possible(*together: "SectionView") -> bool:
+            wanted = [(each, hundredths(each.credits_min)) for each in together]
             lost = before.needed_by([swap_out], gained=together)
-            return not any([*lost, *reasons(*together).values()])
+            return not any([*lost, *rest.refusals_together(wanted).values()])
 
         is_open = not not_open(section) and swap_out in {each.id for each in self.held}
         if not is_open or not lacks_at_most_others(section):
             return False
         fitting = [
-            [one for one in views if lacks_at_most_others(section, one)] for views in choices
+            [one for one in views if one.id != swap_out and lacks_at_most_others(section, one)]
+            for views in choices
         ]
         return any(possible(section, *linked) for linked in islice(product(*fitting), MOST_TRIED))
 

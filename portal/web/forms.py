@@ -313,7 +313,7 @@ class DecimalField(NumberField):
 
 
 class DateField(wtforms.DateField):  # type: ignore[misc]
-    """A day without a time zone; blanks around it don't count."""
+    """A day without a time zone; spaces around it are ignored."""
 
     def process_formdata(self, valuelist: Sequence[str]) -> None:
         """Read the text of the form."""
@@ -321,7 +321,7 @@ class DateField(wtforms.DateField):  # type: ignore[misc]
 
 
 class TimeField(wtforms.TimeField):  # type: ignore[misc]
-    """A time of day; blanks around it don't count."""
+    """A time of day; spaces around it are ignored."""
 
     def process_formdata(self, valuelist: Sequence[str]) -> None:
         """Read the text of the form."""

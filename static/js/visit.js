@@ -3,7 +3,7 @@
 const BEFORE = 90000; // ms before the end
 const AFTER = 1000; // and after it
 const SETTLED = 5000; // ms without a change until the page asks whether others wait
-const LONGEST = 15000; // ms until it asks though that keeps changing
+const LONGEST = 15000; // ms until the page asks even if that keeps changing
 
 let banner = null;
 let until = ""; // when it ends, by the server's clock

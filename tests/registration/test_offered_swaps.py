@@ -19,7 +19,7 @@ from portal.registration.precheck import Precheck
 from portal.registration.reasons import explain
 from portal.registration.requests import Choice, SectionRequest, for_ledger
 from tests.ledger.requests import Desk
-from tests.registration.makers import a_catalog, a_meeting, a_profile, a_view, course, every
+from tests.registration.makers import a_catalog, a_meeting, a_profile, a_view, course, every, some
 from tests.registration.plan_makers import line
 
 LIMIT = 800
@@ -149,3 +149,20 @@ def test_swap_that_nothing_allows_is_seen_after_few_checks(
     monkeypatch.setattr(Precheck, "refusals_together", count)
     assert not checks.can_swap(wanted, mine.id, lambda _: True)
     assert len(counted) < 150
+
+
+def test_swap_needs_no_linked_section_if_an_alternative_is_held() -> None:
+    lab = a_view("LAB-3", corequisites=course("PHY-8"), prerequisites=course("MAT-9"))
+    mine, other = a_view("ART-1"), a_view("MAT-8")
+    wanted = a_view("PHY-8", corequisites=some("LAB-3", "MAT-8"))
+    seats = tuple(HeldSeat(each.id, 400, 1, 0) for each in (mine, other))
+    checks = Precheck(WHO, a_catalog(mine, other, lab, wanted), Registrations(seats), LIMIT * 3)
+    assert checks.can_swap(wanted, mine.id, lambda _: True)
+
+
+def test_seat_that_is_given_up_is_no_linked_section() -> None:
+    lab = a_view("LAB-4", corequisites=course("PHY-7"))
+    wanted = a_view("PHY-7", corequisites=course("LAB-4"))
+    seats = (HeldSeat(lab.id, 400, 1, 0),)
+    checks = Precheck(WHO, a_catalog(lab, wanted), Registrations(seats), LIMIT * 3)
+    assert not checks.can_swap(wanted, lab.id, lambda _: True)

@@ -238,7 +238,10 @@ def corequisite_groups(
         return [each for each in found if each.code != "hold"]
 
     groups = []
-    for visible in rest.linked_choices(view, now.shows):
+    for linked in rest.linked_choices(view, now.shows):
+        visible = [each for each in linked if each.id != swap_out]
+        if not visible:
+            continue
         choices = section_options(now, visible, list(map(against, visible)))
         best = min(
             choices, key=lambda each: (each.view.id not in sent, bool(each.caution), not each.free)
@@ -257,13 +260,14 @@ def section_options(
     for view, why in zip(views, reasons, strict=True):
         counts = seats.get(view.id) or unknown_counts(view)
         own = seats_open_to(now, view, counts)
+        case = replace(now.case(view), can_swap=lambda _: False)  # only the text is shown
         options.append(
             SectionOption(
                 view=view,
                 counts=live_counts(counts),
                 free=own.claimable,
                 joinable=not precheck.waitlist_full(own) or view.id in now.positions,
-                caution=explain(why[:1], now.case(view))[0].text if why else "",
+                caution=explain(why[:1], case)[0].text if why else "",
             )
         )
     return options

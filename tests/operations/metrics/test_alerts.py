@@ -229,10 +229,8 @@ def _break_all(backend: Backend, story: Story, cast: Cast) -> None:
         session.execute(
             update(OutboxEntry).where(OutboxEntry.id == other).values(dead_at=func.now())
         )
-        import_id = imports.begin(
-            session, imports.NewImport(None, "a.zip", "", Options()), "enrolling"
-        )
-        imports.change_state(session, import_id, "enrolling", of=("enrolling",), error="so")
+        import_id = imports.begin(session, imports.NewImport(None, "a.zip", "", Options()))
+        imports.change_state(session, import_id, "enrolling", of=("waiting",), error="so")
         session.add(AuditRun(term_id=story.term.id, found=2, ended_at=datetime.now(UTC)))
         session.add(
             ContinuousAudit(term_id=story.term.id, found=2, at=func.now(), whole_at=long_ago)

@@ -23,7 +23,7 @@ from tests.web.visitors import browser_of
 Form = Callable[[Values], dict[str, Any]]
 
 # How tests look into the trail.
-TRAIL = re.compile(r"AuditEntry|\bentries\b")
+TRAIL = re.compile(r"AuditEntry|\bentr(?:y|ies)\b")
 # By the route of the act: what is sent, or the test that looks for the entry.
 ACTS: dict[str, Form | str] = {
     "POST /admin/applications/<int:application_id>": "tests/applications/test_approval.py",

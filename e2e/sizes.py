@@ -61,7 +61,10 @@ def too_wide(page: Page) -> bool:
 
 
 def lacks(page: Page, *, for_fingers: bool = False) -> list[str]:
-    """Return what is cut off, or too small to press; leaves the text wider than it was."""
+    """Return the faults of size: parts cut off, and targets too small to press.
+
+    Leaves the text wider than it was.
+    """
     page.set_viewport_size(PHONE)
     found = [f"too small: {each}" for each in page.evaluate(SMALL, [24, "html"])]
     if for_fingers:

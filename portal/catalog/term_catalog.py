@@ -133,8 +133,14 @@ def catalog_of(term_id: int) -> TermCatalog:
 
 
 def published_catalog(term_id: int) -> TermCatalog:
-    """Return the catalog of a term that is no draft. Raise `NoSuchTerm`."""
+    """Return the catalog of a term that is no draft. Raise `NoSuchTerm`.
+
+    A term that was a draft is read again, as lists of terms show it once it is published.
+    """
     catalog = catalog_of(term_id)
+    if catalog.term.state == "draft":
+        expire(term_id)
+        catalog = catalog_of(term_id)
     if catalog.term.state == "draft":
         raise NoSuchTerm(term_id)
     return catalog

@@ -1,7 +1,10 @@
 """GET /."""
 
 from flask import Flask
+from sqlalchemy import update
 
+from portal.catalog.models import Term
+from portal.core.db import transaction
 from tests.cast import Cast, a_coming_window, a_term, an_ended_window, an_open_window
 from tests.web.pages import words
 from tests.web.visitors import browser_of
@@ -27,6 +30,18 @@ def test_student_is_redirected_to_the_only_open_term(app: Flask, cast: Cast) -> 
     summer = a_term("Summer 2030")
     an_open_window(summer)
     assert browser_of(app, "ada").get("/").location == f"/terms/{summer.id}"
+    assert cast.ada
+
+
+def test_term_that_is_listed_can_be_opened_at_once(app: Flask, cast: Cast) -> None:
+    term = a_term("Fall 2030", state="draft")
+    ada = browser_of(app, "ada")
+    assert ada.get(f"/terms/{term.id}").status_code == 404
+    with transaction() as session:  # as another process does, of which this one hears later
+        newer = {"state": "published", "catalog_version": Term.catalog_version + 1}
+        session.execute(update(Term).where(Term.id == term.id).values(newer))
+    assert ada.get("/").location == f"/terms/{term.id}"
+    assert ada.get(f"/terms/{term.id}").status_code == 200
     assert cast.ada
 
 

@@ -88,7 +88,13 @@ class Worker(SimpleWorker):
         self.ended = Event()
         self.heartbeats = Thread(target=self._send_heartbeats, daemon=True, name="heartbeat")
         self.heartbeats.start()
-        return super().work(*args, **options)
+        # RQ does this after it has registered the worker: an end in between would leave the entry.
+        self._install_signal_handlers()  # type: ignore[no-untyped-call]
+        try:
+            return super().work(*args, **options)
+        finally:
+            if not self.ended.is_set():
+                self.teardown()
 
     def check_for_suspension(self, burst: bool) -> None:  # noqa: ARG002, FBT001  RQ's signature
         """Wait while an admin has paused the queue; RQ itself can only suspend all workers."""

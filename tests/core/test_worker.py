@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from portal.backend import Backend
+from portal.operations import workers
 from portal.runtime import embedded_valkey
 from portal.runtime.embedded_servers import Servers
 from tests.operations.test_health import without
@@ -36,6 +38,19 @@ connect(settings)
 work("notify", settings.redis_url)
 """
 
+# The signal comes when the worker has registered.
+AT_ITS_START = """
+import os, signal
+from portal.backend import connect
+from portal.core.settings import Settings
+from portal.core.worker import Worker, work
+
+Worker.subscribe = lambda worker: os.kill(os.getpid(), signal.SIGTERM)
+settings = Settings.read()
+connect(settings)
+work("notify", settings.redis_url)
+"""
+
 
 @pytest.mark.usefixtures("backend")
 def test_a_signal_that_comes_while_a_log_line_is_written_is_not_lost(servers: Servers) -> None:
@@ -48,3 +63,8 @@ def test_a_signal_that_comes_while_a_log_line_is_written_is_not_lost(servers: Se
         worker.kill()
         worker.wait()
     assert "StopRequested" in said  # the exception was lost
+
+
+def test_a_worker_that_ends_while_it_starts_leaves_the_list(backend: Backend) -> None:
+    subprocess.run([sys.executable, "-c", AT_ITS_START], check=False, timeout=100)
+    assert not workers.workers(backend.redis)

@@ -7,7 +7,7 @@
 # make lint    the linter, the formatter, the types and the layers (.importlinter)
 # make translations  gather the texts, and list those that are not translated yet
 # make lock    renew the lock files (needs uv and npm)
-# make soak    the tests of crowds, models, properties, hostile input and edited semesters with many more rounds
+# make soak    the tests that draw by chance with many more rounds, and all stories on all screens (hours)
 # make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (two hours)
 # make mutants FILES="portal/..." TESTS="tests/..."   change lines, and show the changes that no test notices (N, SEED)
 # make bench   measure everything, an hour or two: docs/benchmarks.md; make bench-quick: less than a minute
@@ -80,12 +80,10 @@ assets: $(ASSETS)
 translations: $(TESTABLE)
 	@$(BIN)/python -m tests.translations
 
-soak: $(TESTABLE) $(WORDS)
-	FAIRSEAT_SOAK=1 $(BIN)/pytest tests/ledger/test_crowd.py tests/ledger/test_model.py \
-	  tests/allocation/test_properties.py tests/registration/test_plans.py \
-	  tests/registration/test_plan_json.py tests/web/api/test_schemathesis.py \
-	  tests/web/http/test_hostile_input.py tests/web/http/test_hostile_visitors.py \
-	  tests/exchange/test_edited_semesters.py tests/exchange/test_class_schedules.py --timeout 3600
+soak: $(TESTABLE) $(WORDS) $(ASSETS) $(BROWSER) $(PROGRAMS)
+	FAIRSEAT_SOAK=1 $(BIN)/pytest --timeout 3600 \
+	  $$(grep -rlE 'from (tests\.soak|hypothesis) import' tests --include='test_*.py')
+	FAIRSEAT_SOAK=1 $(BIN)/pytest e2e -n 2 --dist loadfile
 
 faults: $(TESTABLE) $(WORDS) $(ASSETS) $(JEMALLOC)
 	$(BIN)/python -m tests.faults --again

@@ -1,5 +1,6 @@
 """Accessibility checks of a page by axe: the rules of WCAG 2.2 AA, and its best practices."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -8,14 +9,15 @@ from playwright.sync_api import Page
 from portal.core.settings import ROOT
 
 SCRIPT = ROOT / "node_modules" / "axe-core" / "axe.min.js"
-TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+ALL = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+CONTRAST = ["color-contrast"]
 # Checking contrast takes longest, so it is done once for each look. Texts look alike if they have
 # the same element, class, color, size, weight and background.
 ONCE = """;axe.configure({
     rules: [{ id: "color-contrast", selector: ":not([data-look-checked])" }],
 })"""
 # An open dialog makes the rest of the page inert, so only the dialog is checked then.
-RUN = """async ([tags, checked]) => {
+RUN = """async ([rules, checked]) => {
     if (!window.axe) window.startAxe?.();
     if (!window.axe) return null;
     const root = document.querySelector("dialog:modal") ?? document;
@@ -40,7 +42,7 @@ RUN = """async ([tags, checked]) => {
         it.toggleAttribute("data-look-checked", looks.has(look));
         looks.add(look);
     }
-    const options = { runOnly: tags, resultTypes: ["violations"], preload: false };
+    const options = { runOnly: rules, resultTypes: ["violations"], preload: false };
     const { violations } = await axe.run(root, options);
     return [violations, [...looks]];
 }"""
@@ -55,13 +57,15 @@ def stay(page: Page) -> None:
     page.add_init_script(f"window.startAxe = () => {{ {_script()}{ONCE} }};")
 
 
-def barriers(page: Page, checked: set[str] | None = None) -> list[str]:
-    """Return the violations on the page, or in its open dialog.
+def barriers(
+    page: Page, checked: set[str] | None = None, *, rules: Sequence[str] = ALL
+) -> list[str]:
+    """Return the violations of rules, or groups of rules, on the page or in its open dialog.
 
     The looks of texts in `checked` were checked on earlier pages; those of this page are added.
     """
     known = set[str]() if checked is None else checked
-    asked = [list(TAGS), list(known)]
+    asked = [list(rules), list(known)]
     answer = page.evaluate(RUN, asked)
     if answer is None:
         # The page's Content-Security-Policy forbids script elements from other sources.

@@ -2,9 +2,9 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
+from e2e import variants
 from e2e.axe import barriers
 from e2e.contrast import NARROW
 from e2e.person import Meet
@@ -13,7 +13,7 @@ from portal.catalog.models import Section, Term
 from tests import cast as builders
 
 
-@pytest.mark.parametrize("scripts", [True, False])
+@variants.with_("scripts")
 def test_an_adviser_clears_a_student(
     meet: Meet, term: Term, section: Section, *, scripts: bool
 ) -> None:

@@ -2,9 +2,9 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
+from e2e import variants
 from e2e.person import Meet
 from portal.catalog.models import Course, Term
 from portal.people.models import CompletedCourse
@@ -45,7 +45,7 @@ def test_consent_is_asked_for_given_and_used(
     expect(iris.page.get_by_text("Has a seat")).to_be_visible()
 
 
-@pytest.mark.parametrize("scripts", [True, False])
+@variants.with_("scripts")
 def test_a_minimum_grade_bars_one_student_and_lets_another_in(
     meet: Meet, course: Course, term: Term, *, scripts: bool
 ) -> None:

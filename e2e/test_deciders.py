@@ -4,10 +4,10 @@ import csv
 import re
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import update
 
+from e2e import variants
 from e2e.applying import address_of_decision, end_the_window, sees, send
 from e2e.axe import barriers
 from e2e.contrast import NARROW
@@ -31,7 +31,7 @@ def downloaded(page: Page) -> set[str]:
         return {row["Application"] for row in csv.DictReader(file)}
 
 
-@pytest.mark.parametrize("scripts", [True, False])
+@variants.with_("scripts")
 def test_the_department_decides_and_then_an_admin(
     meet: Meet, term: Term, course: Course, section: Section, *, scripts: bool
 ) -> None:
@@ -80,7 +80,7 @@ def test_the_department_decides_and_then_an_admin(
     expect(boss.get_by_text("Approved: Credit overload")).to_be_visible()
 
 
-@pytest.mark.parametrize("scripts", [True, False])
+@variants.with_("no scripts")
 def test_of_two_rules_one_is_approved_and_the_student_reads_which(
     meet: Meet, portal: Running, term: Term, course: Course, *, scripts: bool
 ) -> None:

@@ -14,6 +14,7 @@ from e2e.sizes import too_wide
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 from tests.applications import files
+from tests.soak import in_soak
 
 # By name: the file, and the refusal on the page. A worker finds those of the second table.
 REFUSED_AT_ONCE = {
@@ -31,12 +32,14 @@ REFUSED_BY_THE_CHECK = {
 LOST = re.compile(r"ERR_")
 
 
-@pytest.fixture(params=[True, False], ids=["scripts", "no scripts"])
+@pytest.fixture(params=["scripts", *in_soak("no scripts")])
 def applicant(request: pytest.FixtureRequest, meet: Meet, term: Term, section: Section) -> Person:
     """A student on a phone, in an application whose documents come next."""
     end_the_window(term)
     builders.a_student(f"sends{term.id}")
-    person = meet(f"sends{term.id}", viewport=NARROW, java_script_enabled=request.param)
+    person = meet(
+        f"sends{term.id}", viewport=NARROW, java_script_enabled=request.param == "scripts"
+    )
     begin_late_add(person, term, section)
     return person
 

@@ -77,12 +77,16 @@ UNEVEN = """() => {
 SEEN = f"() => [{MAIN_ACTS}, {FILLED}, {MOVING}, {UNEVEN}].map((look) => look())"
 
 
-def looks(page: Page) -> Iterator[str]:
-    """The page as it is seen on a desktop in light and on a phone in dark."""
-    yield "on a desktop in light"
+def barriers(page: Page, checked: set[str]) -> Iterator[str]:
+    """The page as it is seen on a desktop in light and on a phone in dark.
+
+    The colours of both are checked, and all other rules on the phone.
+    """
+    light = axe.barriers(page, checked, rules=axe.CONTRAST)
+    yield from (f"on a desktop in light: {each}" for each in light)
     page.set_viewport_size(PHONE)
     page.emulate_media(color_scheme="dark")
-    yield "on a phone in dark"
+    yield from (f"on a phone in dark: {each}" for each in axe.barriers(page, checked))
     page.emulate_media(color_scheme="light")
 
 
@@ -97,8 +101,7 @@ def wrong(person: Person, stop: Stop, checked: set[str]) -> Iterator[str]:
     yield from (f"moves: {each}" for each in moving)
     if stop.who and (not stop.press or stop.brings == ".errors"):
         yield from (f"lacks {each}" for each in uneven)
-    for look in looks(page):
-        yield from (f"{look}: {each}" for each in axe.barriers(page, checked))
+    yield from barriers(page, checked)
     # The last size is a desktop's.
     yield from sizes.lacks(page, for_fingers=stop.who in STUDENTS)
     yield from (f"complains: {each}" for each in person.complaints)

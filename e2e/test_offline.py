@@ -2,10 +2,9 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Locator, expect
 
-from e2e.contrast import DESKTOP, PHONE
+from e2e import variants
 from e2e.person import Meet, Person, context_of
 from e2e.plans import AWAKE, outcomes, plan
 from e2e.portal import Running
@@ -14,7 +13,7 @@ from portal.catalog.models import Section, Term
 from tests import cast as builders
 from tests.recorder.processes import wait_for
 
-SCREENS = pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+SCREENS = variants.on("phone")
 
 
 def offline(person: Person, *, yes: bool = True) -> None:

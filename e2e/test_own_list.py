@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, expect
 
+from e2e import variants
 from e2e.contrast import LAPTOP, PHONE, places
 from e2e.courses import a_course, name_of
 from e2e.person import Meet, Person
@@ -116,7 +117,7 @@ def test_the_week_beside_the_list_shows_where_a_section_would_be(
     expect(legend).to_be_visible()
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
+@variants.with_("scripts", "no scripts")
 def test_planning_takes_one_press_and_no_dialog(
     meet: Meet, term: Term, section: Section, scripts: Any
 ) -> None:

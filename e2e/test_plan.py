@@ -2,10 +2,10 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Locator, expect
 
-from e2e.contrast import DESKTOP, PHONE, places
+from e2e import variants
+from e2e.contrast import places
 from e2e.courses import a_course
 from e2e.person import Meet, Person
 from e2e.plans import ASLEEP, AWAKE, lines, outcomes, plan
@@ -20,7 +20,7 @@ LATE = (Meets("TF", "18:00", "19:50"),)
 DOWN = re.compile("^Move CSC .* down$")
 
 
-@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@variants.on("phone")
 def test_a_plan_made_in_the_lobby_is_submitted_by_one_press_at_zero(  # noqa: PLR0917
     meet: Meet,
     portal: Running,
@@ -172,7 +172,7 @@ def test_by_keyboard_alone_and_the_focus_stays_where_it_waits(
     expect(ada.page.locator("#plan :focus")).to_have_count(1)
 
 
-@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@variants.on("phone")
 def test_a_next_step_in_my_plan_opens_the_dialog_and_so_does_every_later_one(
     meet: Meet, term: Term, course: Course, screen: dict[str, int]
 ) -> None:

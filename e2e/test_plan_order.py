@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, expect
 
+from e2e import variants
 from e2e.contrast import DESKTOP, PHONE
 from e2e.person import Meet, Person
 from e2e.plans import lines, plan
@@ -113,7 +114,7 @@ def test_a_choice_is_dragged_with_a_finger_and_the_page_does_not_scroll(
     are(ada, second, first, third)
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
+@variants.with_("scripts", "no scripts")
 def test_a_choice_is_moved_by_its_button_with_the_keyboard(
     meet: Meet, term: Term, planned: list[Section], *, scripts: bool
 ) -> None:

@@ -2,10 +2,10 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Route, expect
 
-from e2e.contrast import DESKTOP, PHONE, places
+from e2e import variants
+from e2e.contrast import places
 from e2e.courses import a_course
 from e2e.person import Meet, Person
 from e2e.portal import Running
@@ -169,7 +169,7 @@ def sizes(person: Person, *sections: Section) -> list[list[float]]:
     return [each[2:] for each in rows]
 
 
-@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@variants.on("phone")
 def test_rows_say_at_once_what_a_new_seat_makes_of_them(
     meet: Meet, term: Term, course: Course, screen: dict[str, int]
 ) -> None:
@@ -195,7 +195,7 @@ def test_rows_say_at_once_what_a_new_seat_makes_of_them(
         expect(ada.cell(each)).to_contain_text("Add")
 
 
-@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@variants.on("desktop")
 def test_rows_say_at_once_what_is_over_the_credit_limit(
     meet: Meet, term: Term, section: Section, screen: dict[str, int]
 ) -> None:
@@ -239,7 +239,7 @@ def test_the_seats_in_a_dialog_are_those_of_this_moment(
     expect(ada.page.locator("#main .seats")).to_contain_text("19 of 20 open")
 
 
-@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@variants.on("phone")
 def test_back_closes_the_dialog_and_keeps_the_search(
     meet: Meet, term: Term, section: Section, screen: dict[str, int]
 ) -> None:

@@ -30,6 +30,7 @@ from tests import cast as builders
 from tests.applications import stripe_api
 from tests.applications.files import a_pdf
 from tests.applications.stripe_api import SECRET, Account
+from tests.soak import only_in_soak
 
 DOWN = "The payment provider isn’t responding"
 UNAVAILABLE = re.compile("Failed to load resource: .* status of 503")
@@ -120,6 +121,7 @@ def open_checkout(page: Page) -> str:
     return page.url.rsplit("/", 1)[1]
 
 
+@only_in_soak
 def test_stripe_is_away_for_a_while(town: Town, tmp_path: Path) -> None:
     term = builders.a_term()
     section = builders.a_section(builders.a_course(), term, capacity=20)

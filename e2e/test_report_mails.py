@@ -1,8 +1,8 @@
 """Someone of the office gets a report by mail, and stops that from the page that the mail names."""
 
-import pytest
 from playwright.sync_api import expect
 
+from e2e import variants
 from e2e.axe import barriers
 from e2e.contrast import NARROW
 from e2e.person import Meet
@@ -11,7 +11,7 @@ from portal.catalog.models import Section, Term
 from tests import cast as builders
 
 
-@pytest.mark.parametrize("scripts", [True, False])
+@variants.with_("no scripts")
 def test_an_auditor_gets_a_report_by_mail(
     meet: Meet, term: Term, section: Section, *, scripts: bool
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from e2e.contrast import DESKTOP, PHONE
+from e2e import variants
 from e2e.person import Meet, Person, context_of
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
@@ -27,7 +27,7 @@ def log_in_again(person: Person) -> None:
     expect(page.get_by_role("heading", name="Add CSC")).to_be_visible()
 
 
-@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@variants.on("phone")
 @pytest.mark.parametrize("opened", [False, True], ids=["before the dialog", "in the dialog"])
 def test_a_pick_goes_on_after_a_login(  # noqa: PLR0917
     meet: Meet, portal: Running, term: Term, section: Section, screen: dict[str, int], opened: Any

@@ -10,6 +10,7 @@ import pytest
 import requests
 from playwright.sync_api import Page, Route, expect
 
+from e2e import variants
 from e2e.contrast import DESKTOP, PHONE, places
 from e2e.courses import a_course
 from e2e.person import PATIENCE, Meet, context_of, second_tab
@@ -41,7 +42,7 @@ def settle(*pages: Page) -> None:
 
 
 @pytest.mark.parametrize("phase", ["before", "open", "ended"])
-@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@variants.on("desktop", "phone")
 def test_no_page_of_a_student_moves_by_itself(
     meet: Meet, term: Term, section: Section, phase: str, screen: Any
 ) -> None:
@@ -107,7 +108,7 @@ def test_a_page_that_arrives_in_pieces_does_not_move(
     assert ada.page.evaluate(MOVES) == []
 
 
-@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@variants.on("phone")
 def test_the_banner_that_grows_an_hour_before_the_opening_moves_no_section(
     meet: Meet, term: Term, section: Section, screen: Any
 ) -> None:

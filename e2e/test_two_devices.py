@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import expect
 
+from e2e import variants
 from e2e.applying import add_document, begin_visit
 from e2e.contrast import DESKTOP, NARROW
 from e2e.person import Meet, context_of
@@ -15,7 +15,7 @@ from tests import cast as builders
 from tests.applications.files import a_pdf
 
 
-@pytest.mark.parametrize("scripts", [True, False])
+@variants.with_("scripts")
 def test_what_was_saved_on_a_phone_is_there_on_a_computer(
     meet: Meet, term: Term, section: Section, tmp_path: Path, *, scripts: bool
 ) -> None:

@@ -6,9 +6,9 @@ from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
+from e2e import variants
 from e2e.applying import (
     add_document,
     address_of_decision,
@@ -95,7 +95,7 @@ def fits(page: Page, *, scripts: bool) -> None:
         assert not barriers(page)
 
 
-@pytest.mark.parametrize("scripts", [True, False])
+@variants.with_("scripts")
 def test_a_visitor_becomes_a_student(  # noqa: PLR0917  the fixtures
     meet: Meet,
     portal: Running,

@@ -2,9 +2,9 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
+from e2e import variants
 from e2e.contrast import NARROW, PHONE, places
 from e2e.person import Meet, Person
 from e2e.sizes import too_wide
@@ -130,7 +130,7 @@ def test_an_open_page_of_an_opening_says_that_its_figures_are_old(meet: Meet, te
     expect(boss.page.get_by_label("Admissions per minute")).to_have_value("77")
 
 
-@pytest.mark.parametrize("scripts", [True, False])
+@variants.with_("scripts")
 def test_the_limits_of_a_rehearsal_are_used_and_the_earlier_ones_come_back(
     meet: Meet, term: Term, *, scripts: bool
 ) -> None:

@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import WebSocketRoute, expect
 
-from e2e.contrast import DESKTOP, PHONE, places
+from e2e import variants
+from e2e.contrast import PHONE, places
 from e2e.person import PATIENCE, Meet, Person, second_tab
 from e2e.room.conftest import Admit
 from e2e.room.waiter import FRAME, waits_as
@@ -48,7 +49,7 @@ def test_the_next_one_waits_and_picks_when_the_first_is_done(
     ada.has(section, "selected")
 
 
-@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@variants.on("desktop", "phone")
 def test_the_lobby_draws_and_opens_by_itself_and_nothing_moves(
     meet: Meet, term: Term, section: Section, screen: Any
 ) -> None:

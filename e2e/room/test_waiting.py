@@ -14,6 +14,7 @@ from e2e.test_lobby import banner_is
 from portal.catalog.models import Section, Term
 from portal.ledger.types import WindowView
 from portal.waiting_room import room
+from tests.soak import in_soak
 
 
 def test_a_refresh_a_second_tab_and_another_browser_keep_the_place(
@@ -121,7 +122,7 @@ def test_in_line_on_arrival_the_dialog_and_the_page_count_down_together(
 
 
 @pytest.mark.usefixtures("crowd")
-@pytest.mark.parametrize("page", ["", "/room"])
+@pytest.mark.parametrize("page", ["/room", *in_soak("")])
 def test_a_pause_is_shown_at_once_and_so_is_its_end(
     meet: Meet, term: Term, window: WindowView, page: str
 ) -> None:

@@ -11,8 +11,9 @@ from portal import backend as connections
 from portal.backend import Backend
 from tests.faults import trial as trials
 from tests.faults.trial import Trial
+from tests.soak import only_in_soak
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, only_in_soak]
 TOKEN = "for tests alone"
 NODES = ("web-1", "web-2")
 STUDENTS = 6

@@ -223,7 +223,7 @@ def _link(session: Session, outgoing: OutboxEntry) -> Mail | None:
     data = outgoing.data or {}
     address, recovery = data["address"], data["about"] == mail_links.RECOVERY
     known = _accounts_of(session, outgoing, address, recovery=recovery)
-    if not known and (recovery or accounts.username_taken(address)):
+    if not known and (recovery or accounts.username_taken(session, address)):
         return None
     reader = Account(name="", email=address, language=data["language"])
     with in_language(data["language"]):

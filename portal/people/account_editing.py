@@ -10,6 +10,7 @@ from portal.catalog.record_details import RecordChange, RecordDetails, Taken, te
 from portal.core.db import ChangedMeanwhile
 from portal.core.i18n import _l
 from portal.people import signals
+from portal.people.accounts import username_taken
 from portal.people.models import PERSON, Account, Student
 from portal.people.roles import OWN, ROLES, rights_of
 from portal.people.visitors import Visitor
@@ -25,12 +26,6 @@ class AccountDetails(RecordDetails):
 
 def details(account: Account) -> AccountDetails:
     return AccountDetails(name=account.name, email=account.email)
-
-
-def username_taken(session: Session, username: str) -> bool:
-    """Return whether an account, even a deleted one, has the username in upper or lower case."""
-    same = func.lower(Account.username) == func.lower(username)
-    return session.scalar(select(Account.id).where(same).limit(1)) is not None
 
 
 def address_taken(session: Session, address: str, other_than: int = 0) -> bool:

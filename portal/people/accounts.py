@@ -56,7 +56,7 @@ def ensure_account(wanted: NewAccount) -> bool:
         account = session.scalar(select(Account).where(Account.username == wanted.username))
         before = _audit_facts(session, account) if account else None
         if account is None:
-            account = _new_account(wanted)
+            account = _new_account(session, wanted)
             session.add(account)
         else:
             _check_existing(account, wanted)
@@ -115,10 +115,10 @@ def recoverable(session: Session, address: str) -> Sequence[Account]:
     return session.scalars(found).all()
 
 
-def username_taken(username: str) -> bool:
-    """Return whether an account has the username, even a deleted one."""
-    with transaction() as session:
-        return session.scalar(select(Account.id).where(Account.username == username)) is not None
+def username_taken(session: Session, username: str) -> bool:
+    """Return whether an account, even a deleted one, has the username in upper or lower case."""
+    same = func.lower(Account.username) == func.lower(username)
+    return session.scalar(select(Account.id).where(same).limit(1)) is not None
 
 
 def is_password(account_id: int, password: str) -> bool:
@@ -223,7 +223,7 @@ def _end_all(account_id: int, action: str, *conditions: ColumnElement[bool], **v
     return True
 
 
-def _new_account(wanted: NewAccount) -> Account:
+def _new_account(session: Session, wanted: NewAccount) -> Account:
     if not wanted.name.strip():
         raise AccountRefusedError(
             f"The account {wanted.username!r} does not exist. A new account needs --name."
@@ -236,6 +236,11 @@ def _new_account(wanted: NewAccount) -> Account:
             )
     if not wanted.username:
         raise AccountRefusedError("An account needs a username.")
+    if username_taken(session, wanted.username):
+        raise AccountRefusedError(
+            f"Another account has the username {wanted.username!r} in other letters: upper or"
+            " lower case. Choose another one."
+        )
     if len(wanted.password) < passwords.SHORTEST:
         raise AccountRefusedError(f"A password must have at least {passwords.SHORTEST} characters.")
     hashed = passwords.hash_password(wanted.password)

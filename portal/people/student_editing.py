@@ -1,5 +1,7 @@
 """Students: their accounts and records created and edited by admins."""
 
+from contextlib import suppress
+
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -10,6 +12,7 @@ from portal.catalog.record_details import RecordChange, Taken, by_code
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _l
 from portal.people import signals
+from portal.people.accounts import username_taken
 from portal.people.models import Account, Student, StudentSubject
 from portal.people.student_fields import StudentDetails
 
@@ -64,8 +67,8 @@ def create(username: str, change: RecordChange[StudentDetails]) -> int:
     The same form sent twice creates it once. Raise Taken or ChangedMeanwhile.
     """
     wanted = change.wanted
-    try:
-        with transaction() as session:
+    with suppress(IntegrityError), transaction() as session:  # another account took it just now
+        if not username_taken(session, username):
             account = Account(username=username, name=wanted.name, email=wanted.email)
             session.add(account)
             session.flush()
@@ -74,10 +77,9 @@ def create(username: str, change: RecordChange[StudentDetails]) -> int:
             subject = f"student:{student.id} account:{account.id}"
             change.note(session, "student.create", subject, username=username)
             return student.id
-    except IntegrityError as error:
-        if same := _created_before(username, change):
-            return same
-        raise Taken from error
+    if same := _created_before(username, change):
+        return same
+    raise Taken
 
 
 def edit(session: Session, student_id: int, change: RecordChange[StudentDetails]) -> None:

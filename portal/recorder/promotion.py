@@ -214,7 +214,7 @@ def _permitted(skipped_at: Moment) -> ColumnElement[bool]:
     mine = (
         Permission.student_id == WaitlistEntry.student_id,
         Permission.section_id == WaitlistEntry.section_id,
-        Permission.revoked_at.is_(None),
+        Permission.is_active,
     )
     return select(Permission.id).where(*mine, Permission.granted_at > skipped_at).exists()
 

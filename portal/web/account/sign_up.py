@@ -12,6 +12,7 @@ from portal.applications.kinds import KINDS
 from portal.backend import backend
 from portal.catalog.formatting import day, money
 from portal.catalog.term_catalog import offered_terms
+from portal.core.db import transaction
 from portal.core.i18n import _, _l, current_locale
 from portal.notifications import mail
 from portal.people import accounts, mail_links, passwords, visitors
@@ -121,7 +122,9 @@ def finish(link: str) -> ResponseReturnValue:
         address = mail_links.address_of(link)
     except InvalidLink:
         return invalid("sign_up.begin")
-    if accounts.username_taken(address):
+    with transaction() as session:
+        taken = accounts.username_taken(session, address)
+    if taken:
         return invalid("login.form", used=True)
     form = NewAccountForm(address, request.form.get("name", ""))
     if request.method != "POST" or not form.validate():

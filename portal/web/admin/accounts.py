@@ -235,7 +235,7 @@ class NewAccountForm(AccountForm):
 
     def validate_username(self, field: UsernameField) -> None:
         """Raise ValidationError if another account has the username."""
-        if request.method == "GET" and account_editing.username_taken(self.session, field.data):
+        if request.method == "GET" and accounts.username_taken(self.session, field.data):
             raise ValidationError(_("Another account has this username, possibly a deleted one."))
 
 

@@ -238,3 +238,10 @@ def test_an_address_must_be_one_and_that_of_a_login_stays() -> None:
     assert kept("zoe") is None
     an_account("vera@u.example", email="vera@u.example")
     assert "must stay" in refused("vera@u.example", "--email", "other@u.example")
+
+
+def test_a_username_of_another_account_in_capitals_is_refused() -> None:
+    an_account("ada")
+    answer = refused("ADA", "--name", "Another Ada", "--admin")
+    assert "Another account has the username 'ADA' in other letters" in answer
+    assert kept("ADA") is None

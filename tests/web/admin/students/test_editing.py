@@ -78,6 +78,7 @@ def test_student_is_created_without_a_password(
     ("changes", "why"),
     [
         ({"username": "ada"}, "Another account has this username"),
+        ({"username": "ADA"}, "Another account has this username"),
         ({"username": ""}, "Enter a username"),
         (
             {"username": "Nora Novak"},

@@ -7,7 +7,7 @@
 # make lint    the linter, the formatter, the types and the layers (.importlinter)
 # make translations  gather the texts, and list those that are not translated yet
 # make lock    renew the lock files (needs uv and npm)
-# make soak    the tests that draw by chance with many more rounds, and all stories on all screens (hours)
+# make soak    randomized tests with many more rounds, and every browser story on every screen (hours)
 # make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (two hours)
 # make mutants FILES="portal/..." TESTS="tests/..."   change lines, and show the changes that no test notices (N, SEED)
 # make bench   measure everything, an hour or two: docs/benchmarks.md; make bench-quick: less than a minute
@@ -34,7 +34,7 @@ JEMALLOC := .venv/jemalloc
 export PYTHONDONTWRITEBYTECODE :=
 
 .DELETE_ON_ERROR:
-.PHONY: run cluster rehearsal wheel test unit e2e lint assets translations lock soak faults mutants bench bench-quick bench-peers measure image image-check pin-images clean
+.PHONY: run cluster rehearsal wheel test unit e2e lint assets translations lock soak soak-e2e soak-unit faults mutants bench bench-quick bench-peers measure image image-check pin-images clean
 
 run: $(READY) $(WORDS) $(ASSETS) $(JEMALLOC)
 	@$(BIN)/fairseat up
@@ -80,10 +80,14 @@ assets: $(ASSETS)
 translations: $(TESTABLE)
 	@$(BIN)/python -m tests.translations
 
-soak: $(TESTABLE) $(WORDS) $(ASSETS) $(BROWSER) $(PROGRAMS)
+soak: soak-e2e soak-unit
+
+soak-e2e: $(TESTABLE) $(WORDS) $(ASSETS) $(BROWSER)
+	FAIRSEAT_SOAK=1 $(BIN)/pytest e2e -n 2 --dist loadfile
+
+soak-unit: $(TESTABLE) $(WORDS) $(ASSETS) $(PROGRAMS)
 	FAIRSEAT_SOAK=1 $(BIN)/pytest --timeout 3600 \
 	  $$(grep -rlE 'from (tests\.soak|hypothesis) import' tests --include='test_*.py')
-	FAIRSEAT_SOAK=1 $(BIN)/pytest e2e -n 2 --dist loadfile
 
 faults: $(TESTABLE) $(WORDS) $(ASSETS) $(JEMALLOC)
 	$(BIN)/python -m tests.faults --again

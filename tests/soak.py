@@ -1,4 +1,4 @@
-"""What only `make soak` tries: more rounds of chance, and cases that are much like others."""
+"""What only `make soak` tries: more rounds of chance, and cases that closely resemble others."""
 
 import os
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ def rounds(few: int, *, soak: int) -> int:
 
 
 def in_soak(*items: Item) -> Sequence[Item]:
-    """Return the items in `make soak`, else none: cases that are much like others."""
+    """Return the items in `make soak`, else none: cases that closely resemble others."""
     return items if SOAK else ()
 
 

@@ -88,7 +88,7 @@ class Worker(SimpleWorker):
         self.ended = Event()
         self.heartbeats = Thread(target=self._send_heartbeats, daemon=True, name="heartbeat")
         self.heartbeats.start()
-        # RQ does this after it has registered the worker: an end in between would leave the entry.
+        # RQ does this after it has registered the worker: a signal in between leaves the entry.
         self._install_signal_handlers()  # type: ignore[no-untyped-call]
         try:
             return super().work(*args, **options)

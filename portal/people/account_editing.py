@@ -10,7 +10,7 @@ from portal.catalog.record_details import RecordChange, RecordDetails, Taken, te
 from portal.core.db import ChangedMeanwhile
 from portal.core.i18n import _l
 from portal.people import signals
-from portal.people.accounts import username_taken
+from portal.people.accounts import lock_accounts, username_taken
 from portal.people.models import PERSON, Account, Student
 from portal.people.roles import OWN, ROLES, rights_of
 from portal.people.visitors import Visitor
@@ -55,7 +55,7 @@ def create(
 
     The same form sent twice creates it once. Raise Taken.
     """
-    _lock(session)
+    lock_accounts(session)
     if same := _created_before(session, username, change):
         return same, False
     wanted = change.wanted
@@ -79,7 +79,7 @@ def edit(
     Raise Taken, and ChangedMeanwhile if the details are no longer those seen, if the account has
     become a student's, or if its address may not change.
     """
-    _lock(session)
+    lock_accounts(session)
     query = select(Account).where(Account.id == account_id, *PERSON).with_for_update()
     account = session.scalar(query)
     if account is None or student_of(account):
@@ -106,11 +106,6 @@ def student_of(account: Account) -> Student | None:
     """Return the student whose record has the account's name and address; None if there is none."""
     student = account.student
     return student if student and student.deleted_at is None else None
-
-
-def _lock(session: Session) -> None:
-    """Let one such change at a time check that usernames and addresses are free."""
-    session.execute(select(func.pg_advisory_xact_lock(func.hashtext("accounts"))))
 
 
 def _created_before(

@@ -53,6 +53,7 @@ def ensure_account(wanted: NewAccount) -> bool:
     Raises AccountRefusedError.
     """
     with transaction() as session:
+        lock_accounts(session)
         account = session.scalar(select(Account).where(Account.username == wanted.username))
         before = _audit_facts(session, account) if account else None
         if account is None:
@@ -87,8 +88,9 @@ def sign_up(address: str, name: str, password: str) -> int:
     hashed = passwords.hash_password(password)
     fields = {"username": address, "email": address, "name": name, "password_hash": hashed}
     with transaction() as session:
+        lock_accounts(session)
         made = insert(Account).values(fields).on_conflict_do_nothing().returning(Account.id)
-        account = session.scalar(made)
+        account = None if username_taken(session, address) else session.scalar(made)
         if account is None:
             raise AccountRefusedError(f"The account {address!r} already exists.")
         after = {"username": address, "name": name}
@@ -99,8 +101,9 @@ def sign_up(address: str, name: str, password: str) -> int:
 
 def of_address(session: Session, address: str) -> Account | None:
     """Return the account that signed up with a mail address."""
-    mine = Account.username == address, Account.email == address, Account.deleted_at.is_(None)
-    return session.scalar(select(Account).where(*mine, Account.password_hash != ""))
+    mine = [func.lower(each) == address.lower() for each in (Account.username, Account.email)]
+    kept = Account.deleted_at.is_(None), Account.password_hash != ""
+    return session.scalar(select(Account).where(*mine, *kept).limit(1))
 
 
 def recoverable(session: Session, address: str) -> Sequence[Account]:
@@ -113,6 +116,17 @@ def recoverable(session: Session, address: str) -> Sequence[Account]:
     if backend().settings.oidc:
         found = found.where(Account.password_hash != "")
     return session.scalars(found).all()
+
+
+def has_username(username: str) -> bool:
+    """Return whether an account, even a deleted one, has exactly this username."""
+    with transaction() as session:
+        return session.scalar(select(Account.id).where(Account.username == username)) is not None
+
+
+def lock_accounts(session: Session) -> None:
+    """Let one change at a time check that usernames and addresses are free."""
+    session.execute(select(func.pg_advisory_xact_lock(func.hashtext("accounts"))))
 
 
 def username_taken(session: Session, username: str) -> bool:
@@ -238,8 +252,8 @@ def _new_account(session: Session, wanted: NewAccount) -> Account:
         raise AccountRefusedError("An account needs a username.")
     if username_taken(session, wanted.username):
         raise AccountRefusedError(
-            f"Another account has the username {wanted.username!r} in other letters: upper or"
-            " lower case. Choose another one."
+            f"The username {wanted.username!r} is taken, apart from upper and lower case."
+            " Choose another one."
         )
     if len(wanted.password) < passwords.SHORTEST:
         raise AccountRefusedError(f"A password must have at least {passwords.SHORTEST} characters.")

@@ -12,7 +12,7 @@ from portal.catalog.record_details import RecordChange, Taken, by_code
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _l
 from portal.people import signals
-from portal.people.accounts import username_taken
+from portal.people.accounts import lock_accounts, username_taken
 from portal.people.models import Account, Student, StudentSubject
 from portal.people.student_fields import StudentDetails
 
@@ -67,7 +67,8 @@ def create(username: str, change: RecordChange[StudentDetails]) -> int:
     The same form sent twice creates it once. Raise Taken or ChangedMeanwhile.
     """
     wanted = change.wanted
-    with suppress(IntegrityError), transaction() as session:  # another account took it just now
+    with suppress(IntegrityError), transaction() as session:  # the student number is taken
+        lock_accounts(session)
         if not username_taken(session, username):
             account = Account(username=username, name=wanted.name, email=wanted.email)
             session.add(account)

@@ -96,6 +96,16 @@ def test_the_page_does_not_tell_whether_an_address_has_an_account(
     assert cast.max
 
 
+def test_an_address_that_an_account_has_in_capitals_is_known(
+    client: FlaskClient, cast: Cast
+) -> None:
+    capitals = ADDRESS.title()
+    builders.an_account(capitals, email=capitals)
+    client.post("/sign-up", data={"email": ADDRESS})
+    assert mails()[-1]["Subject"] == "You already have an account"
+    assert cast.max
+
+
 @pytest.mark.parametrize("email", ["", "vera", "vera@", "vera@host", "a b@c.example", "@x.example"])
 def test_an_address_that_gets_no_mail_is_refused(client: FlaskClient, email: str) -> None:
     assert client.post("/sign-up", data={"email": email}).status_code == 422

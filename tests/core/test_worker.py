@@ -66,5 +66,5 @@ def test_a_signal_that_comes_while_a_log_line_is_written_is_not_lost(servers: Se
 
 
 def test_a_worker_that_ends_while_it_starts_leaves_the_list(backend: Backend) -> None:
-    subprocess.run([sys.executable, "-c", AT_ITS_START], check=False, timeout=100)
+    subprocess.run([sys.executable, "-c", AT_ITS_START], check=True, timeout=100)
     assert not workers.workers(backend.redis)

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from portal.backend import backend
-from portal.core.db import transaction
 from portal.core.errors import CommandError
 from portal.notifications.mail import is_address
 from portal.people import accounts, permissions, service_tokens, signing_keys, staff, tokens
@@ -65,9 +64,7 @@ def account_command(
         if ended:
             _end_roles(username, ended)
             return
-        with transaction() as session:
-            taken = accounts.username_taken(session, username)
-        if password_stdin and taken:
+        if password_stdin and accounts.has_username(username):
             raise click.ClickException(
                 f"The account {username!r} already exists. Its password was not changed."
             )

@@ -13,7 +13,6 @@ from tests import demo_cluster
 from tests.ports import free_port
 from tests.runtime.cluster.replicated_ledger import until
 from tests.runtime.test_up import Up
-from tests.soak import only_in_soak
 
 
 @pytest.fixture
@@ -30,7 +29,6 @@ def test_it_says_how_to_install_what_is_missing(monkeypatch: pytest.MonkeyPatch)
         demo_cluster.haproxy_program()
 
 
-@only_in_soak
 def test_whoever_is_killed_comes_back_and_an_end_leaves_no_one(cluster: Up) -> None:
     cluster.start()
     folder = DataFolder(cluster.var / "cluster")

@@ -242,6 +242,7 @@ def test_an_address_must_be_one_and_that_of_a_login_stays() -> None:
 
 def test_a_username_of_another_account_in_capitals_is_refused() -> None:
     an_account("ada")
-    answer = refused("ADA", "--name", "Another Ada", "--admin")
-    assert "Another account has the username 'ADA' in other letters" in answer
+    for more in ((), ("--password-stdin",)):
+        answer = refused("ADA", "--name", "Another Ada", *more, typed="four words of my own\n")
+        assert "The username 'ADA' is taken, apart from upper and lower case." in answer
     assert kept("ADA") is None

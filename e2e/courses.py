@@ -7,7 +7,9 @@ from portal.catalog.models import Course, Section
 from portal.core.db import transaction
 from tests import cast as builders
 
-NUMBERS = count(10_001)  # numbers of imported courses have at most four digits
+# Numbers of imported courses have at most four digits. None of these contains the CRN of a section,
+# which a story may search for: those of tests begin at 1000.
+NUMBERS = count(50_001)
 
 
 def a_course(subject: str = "CSC", **fields: Any) -> Course:
@@ -16,7 +18,7 @@ def a_course(subject: str = "CSC", **fields: Any) -> Course:
 
 
 def name_of(section: Section) -> str:
-    """Return what pages call a section, such as CSC 10001-02."""
+    """Return what pages call a section, such as CSC 50001-02."""
     with transaction() as session:
         code = session.get_one(Course, section.course_id).code
     return f"{code.replace('-', ' ')}-{section.number}"

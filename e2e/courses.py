@@ -7,8 +7,8 @@ from portal.catalog.models import Course, Section
 from portal.core.db import transaction
 from tests import cast as builders
 
-# Numbers of imported courses have at most four digits. None of these contains the CRN of a section,
-# which a story may search for: those of tests begin at 1000.
+# Imported courses have numbers of at most four digits. A story may search for a CRN: those begin at
+# 1000, so that no number here contains one.
 NUMBERS = count(50_001)
 
 

@@ -13,7 +13,7 @@ from portal.catalog.models import Section, Term
 from tests import cast as builders
 
 
-@variants.with_("scripts")
+@variants.scripts("scripts")
 def test_an_adviser_clears_a_student(
     meet: Meet, term: Term, section: Section, *, scripts: bool
 ) -> None:

@@ -25,7 +25,7 @@ from tests import cast as builders
 from tests.applications.files import a_pdf
 
 
-@variants.with_("scripts")
+@variants.scripts("scripts")
 def test_a_late_add_on_a_phone(
     meet: Meet, term: Term, section: Section, tmp_path: Path, *, scripts: bool
 ) -> None:
@@ -60,7 +60,7 @@ def test_a_late_add_on_a_phone(
     expect(page.get_by_role("row", name=name_of(section))).to_be_visible()
 
 
-@variants.with_("no scripts")
+@variants.scripts("no scripts")
 def test_an_applicant_answers_what_a_decider_asks(
     meet: Meet, term: Term, section: Section, tmp_path: Path, *, scripts: bool
 ) -> None:

@@ -45,7 +45,7 @@ def test_consent_is_asked_for_given_and_used(
     expect(iris.page.get_by_text("Has a seat")).to_be_visible()
 
 
-@variants.with_("scripts")
+@variants.scripts("scripts")
 def test_a_minimum_grade_bars_one_student_and_lets_another_in(
     meet: Meet, course: Course, term: Term, *, scripts: bool
 ) -> None:

@@ -31,7 +31,7 @@ def downloaded(page: Page) -> set[str]:
         return {row["Application"] for row in csv.DictReader(file)}
 
 
-@variants.with_("no scripts")
+@variants.scripts("no scripts")
 def test_the_department_decides_and_then_an_admin(
     meet: Meet, term: Term, course: Course, section: Section, *, scripts: bool
 ) -> None:
@@ -80,7 +80,7 @@ def test_the_department_decides_and_then_an_admin(
     expect(boss.get_by_text("Approved: Credit overload")).to_be_visible()
 
 
-@variants.with_("scripts")
+@variants.scripts("scripts")
 def test_of_two_rules_one_is_approved_and_the_student_reads_which(
     meet: Meet, portal: Running, term: Term, course: Course, *, scripts: bool
 ) -> None:

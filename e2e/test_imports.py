@@ -71,7 +71,7 @@ def test_refused_rows_are_shown_without_scripts(meet: Meet, term: Term, files: P
     assert "orphan" in Path(download.value.path()).read_text("utf-8")
 
 
-@variants.with_("no scripts")
+@variants.scripts("no scripts")
 def test_columns_with_unknown_headings_are_chosen_by_keyboard_on_a_phone(
     meet: Meet, term: Term, tmp_path: Path, *, scripts: bool
 ) -> None:
@@ -213,7 +213,7 @@ def test_a_workbook_goes_out_is_edited_and_only_its_edited_cells_come_in(
     expect(unchanged).to_be_visible()
 
 
-@variants.with_("scripts")
+@variants.scripts("scripts")
 def test_dates_that_no_file_has_are_given_on_a_phone(
     meet: Meet, tmp_path: Path, *, scripts: bool
 ) -> None:

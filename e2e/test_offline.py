@@ -13,7 +13,7 @@ from portal.catalog.models import Section, Term
 from tests import cast as builders
 from tests.recorder.processes import wait_for
 
-SCREENS = variants.on("phone")
+SCREENS = variants.screens("phone")
 
 
 def offline(person: Person, *, yes: bool = True) -> None:

@@ -117,7 +117,7 @@ def test_the_week_beside_the_list_shows_where_a_section_would_be(
     expect(legend).to_be_visible()
 
 
-@variants.with_("scripts", "no scripts")
+@variants.scripts("scripts", "no scripts")
 def test_planning_takes_one_press_and_no_dialog(
     meet: Meet, term: Term, section: Section, scripts: Any
 ) -> None:

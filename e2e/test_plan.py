@@ -20,7 +20,7 @@ LATE = (Meets("TF", "18:00", "19:50"),)
 DOWN = re.compile("^Move CSC .* down$")
 
 
-@variants.on("phone")
+@variants.screens("phone")
 def test_a_plan_made_in_the_lobby_is_submitted_by_one_press_at_zero(  # noqa: PLR0917
     meet: Meet,
     portal: Running,
@@ -172,7 +172,7 @@ def test_by_keyboard_alone_and_the_focus_stays_where_it_waits(
     expect(ada.page.locator("#plan :focus")).to_have_count(1)
 
 
-@variants.on("phone")
+@variants.screens("phone")
 def test_a_next_step_in_my_plan_opens_the_dialog_and_so_does_every_later_one(
     meet: Meet, term: Term, course: Course, screen: dict[str, int]
 ) -> None:

@@ -114,7 +114,7 @@ def test_a_choice_is_dragged_with_a_finger_and_the_page_does_not_scroll(
     are(ada, second, first, third)
 
 
-@variants.with_("scripts", "no scripts")
+@variants.scripts("scripts", "no scripts")
 def test_a_choice_is_moved_by_its_button_with_the_keyboard(
     meet: Meet, term: Term, planned: list[Section], *, scripts: bool
 ) -> None:

@@ -169,7 +169,7 @@ def sizes(person: Person, *sections: Section) -> list[list[float]]:
     return [each[2:] for each in rows]
 
 
-@variants.on("phone")
+@variants.screens("phone")
 def test_rows_say_at_once_what_a_new_seat_makes_of_them(
     meet: Meet, term: Term, course: Course, screen: dict[str, int]
 ) -> None:
@@ -195,7 +195,7 @@ def test_rows_say_at_once_what_a_new_seat_makes_of_them(
         expect(ada.cell(each)).to_contain_text("Add")
 
 
-@variants.on("desktop")
+@variants.screens("desktop")
 def test_rows_say_at_once_what_is_over_the_credit_limit(
     meet: Meet, term: Term, section: Section, screen: dict[str, int]
 ) -> None:
@@ -239,7 +239,7 @@ def test_the_seats_in_a_dialog_are_those_of_this_moment(
     expect(ada.page.locator("#main .seats")).to_contain_text("19 of 20 open")
 
 
-@variants.on("phone")
+@variants.screens("phone")
 def test_back_closes_the_dialog_and_keeps_the_search(
     meet: Meet, term: Term, section: Section, screen: dict[str, int]
 ) -> None:

@@ -11,7 +11,7 @@ from portal.catalog.models import Section, Term
 from tests import cast as builders
 
 
-@variants.with_("scripts")
+@variants.scripts("scripts")
 def test_an_auditor_gets_a_report_by_mail(
     meet: Meet, term: Term, section: Section, *, scripts: bool
 ) -> None:

@@ -27,7 +27,7 @@ def log_in_again(person: Person) -> None:
     expect(page.get_by_role("heading", name="Add CSC")).to_be_visible()
 
 
-@variants.on("phone")
+@variants.screens("phone")
 @pytest.mark.parametrize("opened", [False, True], ids=["before the dialog", "in the dialog"])
 def test_a_pick_goes_on_after_a_login(  # noqa: PLR0917
     meet: Meet, portal: Running, term: Term, section: Section, screen: dict[str, int], opened: Any

@@ -42,7 +42,7 @@ def settle(*pages: Page) -> None:
 
 
 @pytest.mark.parametrize("phase", ["before", "open", "ended"])
-@variants.on("desktop", "phone")
+@variants.screens("desktop", "phone")
 def test_no_page_of_a_student_moves_by_itself(
     meet: Meet, term: Term, section: Section, phase: str, screen: Any
 ) -> None:
@@ -108,7 +108,7 @@ def test_a_page_that_arrives_in_pieces_does_not_move(
     assert ada.page.evaluate(MOVES) == []
 
 
-@variants.on("phone")
+@variants.screens("phone")
 def test_the_banner_that_grows_an_hour_before_the_opening_moves_no_section(
     meet: Meet, term: Term, section: Section, screen: Any
 ) -> None:

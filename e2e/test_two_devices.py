@@ -15,7 +15,7 @@ from tests import cast as builders
 from tests.applications.files import a_pdf
 
 
-@variants.with_("scripts")
+@variants.scripts("scripts")
 def test_what_was_saved_on_a_phone_is_there_on_a_computer(
     meet: Meet, term: Term, section: Section, tmp_path: Path, *, scripts: bool
 ) -> None:

@@ -95,7 +95,7 @@ def fits(page: Page, *, scripts: bool) -> None:
         assert not barriers(page)
 
 
-@variants.with_("scripts")
+@variants.scripts("scripts")
 def test_a_visitor_becomes_a_student(  # noqa: PLR0917  the fixtures
     meet: Meet,
     portal: Running,

@@ -130,7 +130,7 @@ def test_an_open_page_of_an_opening_says_that_its_figures_are_old(meet: Meet, te
     expect(boss.page.get_by_label("Admissions per minute")).to_have_value("77")
 
 
-@variants.with_("scripts")
+@variants.scripts("scripts")
 def test_the_limits_of_a_rehearsal_are_used_and_the_earlier_ones_come_back(
     meet: Meet, term: Term, *, scripts: bool
 ) -> None:

@@ -9,13 +9,13 @@ SCREENS = {"desktop": DESKTOP, "phone": PHONE}
 SCRIPTS = {"scripts": True, "no scripts": False}
 
 
-def on(*always: str) -> pytest.MarkDecorator:
+def screens(*always: str) -> pytest.MarkDecorator:
     """Play the story on these screens, and on the others in `make soak`."""
     names = tuple(SCREENS) if SOAK else always
     return pytest.mark.parametrize("screen", [SCREENS[each] for each in names], ids=names)
 
 
-def with_(*always: str) -> pytest.MarkDecorator:
+def scripts(*always: str) -> pytest.MarkDecorator:
     """Play the story in a browser with "scripts" or with "no scripts"; `make soak` does both."""
     names = tuple(SCRIPTS) if SOAK else always
     return pytest.mark.parametrize("scripts", [SCRIPTS[each] for each in names], ids=names)

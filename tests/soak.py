@@ -10,7 +10,7 @@ import pytest
 SOAK = os.environ.get("FAIRSEAT_SOAK") == "1"
 Item = TypeVar("Item")
 
-# For a test of many processes whose rules have cheaper tests as well.
+# For a long test with processes of its own.
 only_in_soak = pytest.mark.skipif(not SOAK, reason="only `make soak` runs it")
 
 

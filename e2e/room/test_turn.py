@@ -49,7 +49,7 @@ def test_the_next_one_waits_and_picks_when_the_first_is_done(
     ada.has(section, "selected")
 
 
-@variants.on("desktop", "phone")
+@variants.screens("desktop", "phone")
 def test_the_lobby_draws_and_opens_by_itself_and_nothing_moves(
     meet: Meet, term: Term, section: Section, screen: Any
 ) -> None:

@@ -67,7 +67,8 @@ def create(username: str, change: RecordChange[StudentDetails]) -> int:
     The same form sent twice creates it once. Raise Taken or ChangedMeanwhile.
     """
     wanted = change.wanted
-    with suppress(IntegrityError), transaction() as session:  # the student number is taken
+    # An import may take the username, and another student may have the number.
+    with suppress(IntegrityError), transaction() as session:
         lock_accounts(session)
         if not username_taken(session, username):
             account = Account(username=username, name=wanted.name, email=wanted.email)
